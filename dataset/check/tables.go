@@ -82,7 +82,8 @@ func (r SplitReport) Table() *table.Table {
 		}
 	}
 	if len(r.Uncovered) > 0 {
-		t.Note("attributes of val or test classes that no train class has: %s", strings.Join(r.Uncovered, ", "))
+		t.Note("attributes of val or test classes that no train class has: %s",
+			strings.Join(r.Uncovered, ", "))
 	}
 	if r.HeldOutUnseen > 0 {
 		t.Note("%s of test classes held out as samples of seen classes: change test_seen in labels.csv, or "+

@@ -243,16 +243,22 @@ func (t *Table) Save() error {
 			return err
 		}
 	}
-	if err := t.checkNames(); err != nil {
-		return err
-	}
-	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
+	rows := map[string][][]string{AttributesFile: {{"name", "group"}}, ClassesFile: {{ClassColumn}}}
 	for _, a := range t.Attributes {
-		attributes = append(attributes, []string{a.Name, a.Group})
-		classes[0] = append(classes[0], a.Name)
+		rows[AttributesFile] = append(rows[AttributesFile], []string{a.Name, a.Group})
+		rows[ClassesFile][0] = append(rows[ClassesFile][0], a.Name)
 	}
 	for z, name := range t.Classes {
-		classes = append(classes, append([]string{name}, t.Cells[z]...))
+		rows[ClassesFile] = append(rows[ClassesFile], append([]string{name}, t.Cells[z]...))
+	}
+	files := []string{AttributesFile, ClassesFile}
+	if len(t.Attributes) < s.attributes {
+		slices.Reverse(files)
+	}
+	for _, name := range files {
+		if err := s.checkNames(name, rows[name]); err != nil {
+			return err
+		}
 	}
 	all := map[Draft]bool{}
 	maps.Copy(all, s.drafts)
@@ -260,12 +266,7 @@ func (t *Table) Save() error {
 	if err := s.writeDrafts(all); err != nil {
 		return err
 	}
-	first, last := AttributesFile, ClassesFile
-	if len(t.Attributes) < s.attributes {
-		first, last = last, first
-	}
-	rows := map[string][][]string{AttributesFile: attributes, ClassesFile: classes}
-	for _, name := range []string{first, last} {
+	for _, name := range files {
 		if err := s.write(name, rows[name]); err != nil {
 			return err
 		}
@@ -274,42 +275,27 @@ func (t *Table) Save() error {
 	return s.writeDrafts(t.Drafts)
 }
 
-// checkNames returns an error for a name with which the files could not be read again.
-func (t *Table) checkNames() error {
-	check := func(file string, i int, name string, known map[string]bool) error {
-		name, want := dataset.CheckName(name)
+// checkNames returns an error for rows with which a file could not be read again.
+func (s *stored) checkNames(file string, rows [][]string) error {
+	known := map[string]bool{ClassColumn: file == AttributesFile}
+	for i, row := range rows[1:] {
+		name, want := dataset.CheckName(row[0])
 		if want == "" && known[name] {
 			want = "a new name"
 		}
-		if known[name] = true; want == "" {
-			return nil
+		known[name] = true
+		if group := row[len(row)-1]; file == AttributesFile && want == "" && group != "" {
+			name = group
+			_, want = dataset.CheckName(group)
 		}
-		return &invalid.Error{
-			Where: filepath.Join(t.stored.dir, file), Field: fmt.Sprintf("line %d", i+2), Want: want,
-			Got: invalid.Quote(name),
+		if file == AttributesFile && (row[1] == "") != (rows[1][1] == "") {
+			want = "a group for all attributes or for none"
 		}
-	}
-	attributes, groups, classes := map[string]bool{ClassColumn: true}, 0, map[string]bool{}
-	for m, a := range t.Attributes {
-		if err := check(AttributesFile, m, a.Name, attributes); err != nil {
-			return err
-		}
-		if a.Group != "" {
-			groups++
-			if err := check(AttributesFile, m, a.Group, map[string]bool{}); err != nil {
-				return err
-			}
-		}
-		if groups != 0 && groups != m+1 {
+		if want != "" {
 			return &invalid.Error{
-				Where: filepath.Join(t.stored.dir, AttributesFile), Want: AttributesForm,
-				Got: "group " + invalid.Quote(a.Group) + " of " + invalid.Quote(a.Name),
+				Where: filepath.Join(s.dir, file), Field: fmt.Sprintf("line %d", i+2), Want: want,
+				Got: invalid.Quote(name),
 			}
-		}
-	}
-	for z, name := range t.Classes {
-		if err := check(ClassesFile, z, name, classes); err != nil {
-			return err
 		}
 	}
 	return nil

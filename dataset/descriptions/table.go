@@ -101,45 +101,45 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 	d.Classes, d.Descriptions, d.Drafts = t.Classes, t.Values(), t.Drafts
 }
 
-// AddAttributes adds those of some attributes whose names are new, which describe no class yet, and returns
-// their number.
-func (t *Table) AddAttributes(list ...Attribute) (added int) {
-	known := make(map[string]bool, len(t.Attributes))
-	for _, a := range t.Attributes {
-		known[a.Name] = true
+// lacking returns those of a list whose names are none of the known ones, each name once.
+func lacking[T any](known, list []T, name func(T) string) (added []T) {
+	seen := make(map[string]bool, len(known))
+	for _, of := range known {
+		seen[name(of)] = true
 	}
-	for _, a := range list {
-		if !known[a.Name] {
-			known[a.Name] = true
-			t.Attributes = append(t.Attributes, a)
-			added++
+	for _, of := range list {
+		if !seen[name(of)] {
+			seen[name(of)] = true
+			added = append(added, of)
 		}
 	}
-	for z := range t.Cells {
-		t.Cells[z] = append(t.Cells[z], make([]string, added)...)
-	}
 	return added
+}
+
+// AddAttributes adds those of some attributes whose names are new, which describe no class yet, and returns
+// their number.
+func (t *Table) AddAttributes(list ...Attribute) int {
+	added := lacking(t.Attributes, list, func(a Attribute) string { return a.Name })
+	t.Attributes = append(t.Attributes, added...)
+	for z := range t.Cells {
+		t.Cells[z] = append(t.Cells[z], make([]string, len(added))...)
+	}
+	return len(added)
+}
+
+// AddClasses adds those of some classes that are new, without values, and returns their number.
+func (t *Table) AddClasses(names ...string) int {
+	added := lacking(t.Classes, names, func(name string) string { return name })
+	t.Classes = append(t.Classes, added...)
+	for range added {
+		t.Cells = append(t.Cells, make([]string, len(t.Attributes)))
+	}
+	return len(added)
 }
 
 // Attribute returns the index of the attribute of a name, or -1.
 func (t *Table) Attribute(name string) int {
 	return slices.IndexFunc(t.Attributes, func(a Attribute) bool { return a.Name == name })
-}
-
-// AddClasses adds those of some classes that are new, without values, and returns their number.
-func (t *Table) AddClasses(names ...string) (added int) {
-	known := make(map[string]bool, len(t.Classes))
-	for _, name := range t.Classes {
-		known[name] = true
-	}
-	for _, name := range names {
-		if !known[name] {
-			known[name] = true
-			t.Classes, t.Cells = append(t.Classes, name), append(t.Cells, make([]string, len(t.Attributes)))
-			added++
-		}
-	}
-	return added
 }
 
 // Set sets a cell. It leaves those of clones as they are.
@@ -255,19 +255,12 @@ var Empties = []Empty{EmptyUnknown, EmptyNo}
 func (t *Table) FillEmpty(all bool) (filled int) {
 	u, no, groups := t.Values(), t.Scale()(0), t.Groups()
 	for z := range t.Classes {
-		row, described := u.Row(z), 0
-		for _, p := range row {
-			if p == p {
-				described++
-			}
-		}
+		row := u.Row(z)
 		for _, g := range groups {
-			has := all && described > 0
+			has := all && dataset.Described(row) > 0 ||
+				slices.ContainsFunc(g.Members, func(m int) bool { return row[m] >= 0.5 })
 			for _, m := range g.Members {
-				has = has || row[m] >= 0.5
-			}
-			for _, m := range g.Members {
-				if has && row[m] != row[m] {
+				if has && math.IsNaN(row[m]) {
 					t.Set(z, m, no)
 					filled++
 				}

@@ -248,7 +248,9 @@ func (s *stream) numbers(m unread) []float32 {
 		if matrix.LittleEndian && e.kind == kindSingle {
 			copy(matrix.Memory(part), raw)
 		} else {
-			matrix.Decode(part, raw, number.Width, func(b []byte) float32 { return float32(number.Number(b)) })
+			matrix.Decode(part, raw, number.Width, func(b []byte) float32 {
+				return float32(number.Number(b))
+			})
 		}
 		if m.Read != nil {
 			m.Read(part)

@@ -242,9 +242,9 @@ func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
 
 // saved writes the descriptions that change returns, and answers with what the page shows. The lock is held
 // for the write alone.
-func (s *Server) saved(ctx context.Context, body []byte, change func(e edit, h history) (history, error)) (any,
-	error,
-) {
+func (s *Server) saved(ctx context.Context, body []byte,
+	change func(e edit, h history) (history, error),
+) (any, error) {
 	e, err := read[edit](body)
 	if err != nil {
 		return nil, err
