@@ -247,7 +247,6 @@ func (c *checker) numberClasses(column []float32) bool {
 type Contradictions struct {
 	Samples []int // ascending
 	Named   int   // samples whose names name a class
-	Class   int   // that the name of the first one names
 }
 
 // Contradict compares labels, indices of classes, with the names of the samples. Few names of classes are
@@ -261,19 +260,15 @@ func Contradict(ids []string, labels []int, classes []string) (c Contradictions)
 	}
 	named, labelled := map[int]bool{}, map[int]bool{}
 	for i, id := range ids {
-		found := namedBy(id, index)
-		z := labels[i]
+		found, z := namedBy(id, index), labels[i]
 		labelled[z] = true
 		if len(found) == 0 {
 			continue
 		}
 		c.Named++
 		named[found[0]] = true
-		if z >= 0 &&
-			!slices.ContainsFunc(found, func(y int) bool { return fold(classes[y]) == fold(classes[z]) }) {
-			if c.Samples == nil {
-				c.Class = found[0]
-			}
+		same := func(y int) bool { return fold(classes[y]) == fold(classes[z]) }
+		if z >= 0 && !slices.ContainsFunc(found, same) {
 			c.Samples = append(c.Samples, i)
 		}
 	}

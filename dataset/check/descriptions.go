@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Descriptions says what descriptions lack, and which classes they hardly distinguish.
@@ -395,4 +396,32 @@ func (q Questionnaire) Rows() [][]string {
 		rows = append(rows, []string{kind, of.Name, fmt.Sprint(of.Entries), explained})
 	}
 	return rows
+}
+
+// Tables are those of the groups and of the attributes.
+func (q Questionnaire) Tables() (list []*table.Table) {
+	add := func(title, column string, questions []Question) {
+		if len(questions) == 0 {
+			return
+		}
+		t := table.New(title, column, "entries so far", "explained so far").Right(2, 3)
+		for _, q := range questions {
+			explained := "-"
+			if q.Explained != nil {
+				explained = format.Percent(*q.Explained)
+			}
+			t.Row(q.Name, fmt.Sprint(q.Entries), explained)
+		}
+		list = append(list, t)
+	}
+	add("groups, each asked whole", "group", q.Groups)
+	add("attributes, asked one by one", "attribute", q.Attributes)
+	if !q.Measured && len(list) > 0 {
+		reason := "it is measured from ten described classes on."
+		if !q.Whole {
+			reason = "there are too many classes and attributes to measure it."
+		}
+		list[len(list)-1].Note("The order is that of the file: %s", reason)
+	}
+	return list
 }

@@ -94,14 +94,6 @@ func TestAddTraits(t *testing.T) {
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
 
-// Ids, names and sentences are refused, which would be attributes of one class each.
-func TestOwnWords(t *testing.T) {
-	for _, text := range []string{"wren,p1\nowl,p2\nbat,p3\nemu,p4\nfox,p5\n", "wren,it sings very loud\nowl,it hunts at night\nbat,it sleeps by day\n"} {
-		_, err := (&Table{}).AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,text\n"+text), false)
-		testkit.WantError(t, err, "line 1, column text: expected words that classes share, found words of one class each, as in ids, names and sentences. Leave the column out.")
-	}
-}
-
 // A draft of 28 birds with the groups of CUB.
 func TestDraft(t *testing.T) {
 	d := &Table{}
