@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -65,52 +62,6 @@ func TestTwoPages(t *testing.T) {
 	testkit.NoError(t, s.unlock())
 	if third := started(t, Page{Dir: s.Dir}); third.WhyReadOnly() != "" {
 		t.Error(third.WhyReadOnly())
-	}
-}
-
-// The undo of the first attribute is on disk at once.
-func TestUndoOfTheFirstAttribute(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "labels.csv", "class\nowl\n")
-	s := started(t, Page{Dir: dir})
-	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Attribute: &descriptions.Attribute{Name: "constructor"}}}}, nil))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class,constructor\nowl,\n")
-	answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "class\nowl\n")
-	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
-}
-
-// Everything since the page was opened can be undone: a class that is added, described, renamed and
-// deleted, whose drafts go with it, and what is checked.
-func TestUndoOfEverything(t *testing.T) {
-	dir := things(t)
-	testkit.Write(t, dir, "drafts.csv", "class,group\nold,colour\nold,size\n")
-	s := started(t, Page{Dir: dir})
-	contents := func() string {
-		drafts, _ := os.ReadFile(filepath.Join(dir, "drafts.csv")) // "" without drafts
-		return testkit.Read(t, filepath.Join(dir, "classes.csv")) + string(drafts)
-	}
-	one, before := 1.0, []string{contents()}
-	for _, changes := range [][]change{
-		{{Class: "emu", New: true}},
-		{{Class: "emu", Cells: map[string]*float64{attributes[0]: &one}}, {Class: "old", Cells: map[string]*float64{attributes[0]: nil}}},
-		{{Class: "old", Checked: []string{"colour"}}},
-		{{Class: "emu", Rename: "EMU"}},
-		{{Class: "EMU", Delete: true}},
-		{{Class: "old", Checked: []string{"size"}}},
-	} {
-		answered[state](t, request(s, "POST", "/edit", edit{Version: len(before) - 1, Changes: changes}, nil))
-		before = append(before, contents())
-	}
-	testkit.WantText(t, before[4], "\nEMU,yes,,,\n", "old,,no,no,yes\n", "old,size\n")
-	if strings.Contains(before[6], "EMU") || strings.Contains(before[6], "class,group") {
-		t.Error(before[6])
-	}
-	for i := len(before) - 2; i >= 0; i-- {
-		v := answered[state](t, request(s, "POST", "/undo", edit{Version: 2*len(before) - 3 - i}, nil))
-		if diff := cmp.Diff(before[i], contents()); diff != "" && i > 0 || v.Undo != i { // bare has a line from the first change on
-			t.Errorf("undo of change %d, %d left (-want +got):\n%s", i, v.Undo, diff)
-		}
 	}
 }
 

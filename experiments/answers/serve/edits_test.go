@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/descriptions"
@@ -146,31 +143,6 @@ func TestEditsAgainstAPlainAccount(t *testing.T) {
 	}
 	if accepted < edits/4 {
 		t.Errorf("%d of %d changes were accepted", accepted, edits)
-	}
-}
-
-// Classes, groups and attributes of any names are refused by the page, or read again as they are there.
-func TestNamesOfEdits(t *testing.T) {
-	s, accepted := started(t, Page{}), 0
-	first := s.d
-	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.String(), rapid.SampledFrom(names))
-		added, group := name.Draw(t, "class"), name.Draw(t, "group")
-		for _, c := range []change{
-			{Class: added, New: true},
-			{Class: added, Rename: name.Draw(t, "rename")},
-			{Attribute: &descriptions.Attribute{Name: name.Draw(t, "attribute"), Group: group}},
-		} {
-			if w := request(s, "POST", "/edit", edit{s.version, []change{c}}, nil); w.Code == http.StatusOK {
-				accepted++
-				again := testkit.Must(openlayout.ReadDescriptions(context.Background(), s.Dir))(t)
-				testkit.Equal(t, "read again", plainOf(again), plainOf(s.d))
-			}
-		}
-		s.d, s.undo = first, nil
-	})
-	if accepted < 10 {
-		t.Errorf("%d changes were accepted", accepted)
 	}
 }
 
