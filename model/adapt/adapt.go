@@ -70,8 +70,8 @@ type Block struct {
 	Scores dataset.Matrix[float32] // n x Z
 }
 
-// Result is a fitted mixture.
-type Result struct {
+// Mixture is what was fitted to a batch.
+type Mixture struct {
 	P      dataset.Matrix[float32] // N x Z, the posterior of each sample of all blocks
 	Shares []float64               // Z, the estimated share of each class in the batch; they sum to 1
 	// Objective is the value after each round, the first before the features were used.
@@ -126,7 +126,7 @@ func Normalise(blocks []Block) {
 // samples or classes, P is softmax(s/T). It is so, too, where fewer than half of the classes seem to be
 // present: clusters would divide these. The features are not copied: the memory of a fit is that of P. The
 // error is an *invalid.Error where scores or features are not finite, or there are none.
-func Fit(blocks []Block, s Settings) (*Result, error) {
+func Fit(blocks []Block, s Settings) (*Mixture, error) {
 	r, err := expectationMaximisation(blocks, s)
 	if err != nil || r.Present == 0 || 2*r.Present >= float64(len(r.Shares)) {
 		return r, err
@@ -139,7 +139,7 @@ func Fit(blocks []Block, s Settings) (*Result, error) {
 	return r, err
 }
 
-func expectationMaximisation(blocks []Block, s Settings) (*Result, error) {
+func expectationMaximisation(blocks []Block, s Settings) (*Mixture, error) {
 	n, err := check(blocks, s)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func expectationMaximisation(blocks []Block, s Settings) (*Result, error) {
 	f.expect()
 	if s.Tau == 0 || n < 2 || len(f.Shares) < 2 {
 		f.maximise()
-		return &f.Result, nil
+		return &f.Mixture, nil
 	}
 	for range maxRounds {
 		f.maximise()
@@ -160,7 +160,7 @@ func expectationMaximisation(blocks []Block, s Settings) (*Result, error) {
 		f.mass[z] /= float64(n)
 	}
 	f.Present = math.Exp(stat.Entropy(f.mass))
-	return &f.Result, nil
+	return &f.Mixture, nil
 }
 
 func check(blocks []Block, s Settings) (n int, err error) {
@@ -187,7 +187,7 @@ func check(blocks []Block, s Settings) (n int, err error) {
 
 // fit is the state of EM.
 type fit struct {
-	Result
+	Mixture
 	Settings
 	parts  []Block                 // the samples, at most blockRows in each
 	mean   dataset.Matrix[float32] // Z x D

@@ -36,7 +36,7 @@ func random(r *rand.Rand, samples, dims, classes int) []Block {
 	return blocks
 }
 
-func fitOf(t testkit.TB, blocks []Block, s Settings) *Result {
+func fitOf(t testkit.TB, blocks []Block, s Settings) *Mixture {
 	return testkit.Must(expectationMaximisation(blocks, s))(t)
 }
 

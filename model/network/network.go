@@ -117,8 +117,8 @@ const Supported = "The networks are ResNet-18, -34, -50, -101 and -152, DINOv2 w
 // Reader takes tensors of known shapes from a file, and keeps the first error. Of the header of a file
 // it checks the shapes.
 type Reader struct {
-	Of  string // the architecture, for errors
-	Err error  // an *invalid.Error that names the tensor
+	Architecture string // for errors
+	Err          error  // an *invalid.Error that names the tensor
 
 	tensors map[string]safetensors.Tensor
 	count   int // of the tensors before any was taken
@@ -146,7 +146,7 @@ func (r *Reader) Take(name string, shape ...int) []float32 {
 	delete(r.tensors, name)
 	e := &invalid.Error{
 		Field: fmt.Sprintf("tensor %q", name),
-		Want:  fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Of),
+		Want:  fmt.Sprintf("float32, float16 or bfloat16 of shape %v, as in %s", shape, r.Architecture),
 		Hint:  Supported,
 	}
 	switch {
@@ -172,7 +172,7 @@ func (r *Reader) Rest(unneeded func(name string) bool) {
 	for _, name := range slices.Sorted(maps.Keys(r.tensors)) {
 		if !unneeded(name) {
 			r.Err = cmp.Or(r.Err, error(&invalid.Error{
-				Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Of, Hint: Supported,
+				Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Architecture, Hint: Supported,
 			}))
 		}
 	}

@@ -122,12 +122,12 @@ func Pool(list []*Stacking, gammas []float64, columns [][]int, n int) (s *Stacki
 	for z := range n {
 		s.sides[n+z] = true
 	}
-	for i, one := range list {
-		of := func(column int) int { return columns[i][column] + n*one.side(column) }
-		for _, c := range one.choices {
+	for i, division := range list {
+		class := func(column int) int { return columns[i][column] + n*division.side(column) }
+		for _, c := range division.choices {
 			lead := c.lead - gammas[i] + gamma
-			s.choices = append(s.choices, choice{lead, of(c.label), of(c.seen), of(c.unseen)})
-			s.samples[of(c.label)]++
+			s.choices = append(s.choices, choice{lead, class(c.label), class(c.seen), class(c.unseen)})
+			s.samples[class(c.label)]++
 		}
 	}
 	s.sort()

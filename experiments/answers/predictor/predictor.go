@@ -138,7 +138,7 @@ func AdaptationWarning(a *model.Adaptation) string {
 
 // Adapted is the predictions for a batch, adapted to it unless they are Declined.
 type Adapted struct {
-	*adapt.Result
+	*adapt.Mixture
 	Changed int // number of predictions that differ from those of the scores
 }
 
@@ -149,7 +149,7 @@ func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, row := &Adapted{Result: r}, 0
+	a, row := &Adapted{Mixture: r}, 0
 	for _, b := range blocks {
 		for i := range b.Scores.Rows {
 			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {

@@ -241,14 +241,3 @@ func singletons(t testkit.TB, p, u dataset.Matrix[float64]) []float64 {
 	testkit.NoError(t, f.LogP(p, logP))
 	return logP.Data
 }
-
-// A setting that a fit does not depend on reuses the cached fit: the features are NaN by then.
-func TestFitsAreCached(t *testing.T) {
-	e := examples(15, 3, 4, 5, 4)
-	e.Fits = new(method.Cache)
-	c := Settings{C: 1, Threshold: Mean, Prior: Empirical}
-	first := learn(t, c, e)
-	e.X.Data[0] = float32(nan)
-	c.Prior = Half
-	testkit.NearAll(t, "W", learn(t, c, e).W.Data, first.W.Data, 0)
-}

@@ -372,8 +372,8 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 		clear(o.byP)
 	}
 	var loss float64
-	for i, own := range labels {
-		loss += o.align(a.Row(i), s.Row(i), own)
+	for i, class := range labels {
+		loss += o.align(a.Row(i), s.Row(i), class)
 	}
 	mean := 1 / T(x.Rows)
 	matrix.AddMul(a, s, o.y) // the whole gradient with respect to X W
@@ -389,14 +389,14 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 	return loss/float64(x.Rows) + o.orthogonality(w, grad)
 }
 
-// align returns the loss of one sample, given its row a of X W and s of X W Y'. It replaces s by
+// align returns the loss of one sample of a class, given its row a of X W and s of X W Y'. It replaces s by
 // the gradient with respect to it, and a by that through |a|^2, and adds to byP.
-func (o *objective[T]) align(a, s []T, own int) (loss float64) {
+func (o *objective[T]) align(a, s []T, class int) (loss float64) {
 	aa, others := baseline.SquaredLength(a), o.settings.Beta/float64(max(len(s)-1, 1))
 	var byAA float64
 	for z, v := range s {
 		target, weight := 0.0, others
-		if z == own {
+		if z == class {
 			target, weight = 1, 1
 		}
 		// slopeOf adds weight (k - target)^2 to the loss, and returns the derivative by the number.

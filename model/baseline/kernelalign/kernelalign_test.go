@@ -289,21 +289,6 @@ func TestObjectiveAndGradient(t *testing.T) {
 	}
 }
 
-// A step does not depend on the one before, also in single precision.
-func TestRepeatedSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c, p := drawConfig(t), drawProblem(t)
-		want, wantGrad := p.step(c)
-		o := newObjective(c, dataset.Convert[float32](p.y), p.x.Cols, p.x.Rows+2)
-		grad := dataset.NewMatrix[float32](p.w.Rows, p.w.Cols)
-		for range 2 {
-			got := o.step(dataset.Convert[float32](p.x), p.labels, dataset.Convert[float32](p.w), grad)
-			testkit.Near(t, "objective", got, want, 1e-4)
-			testkit.NearAll(t, "gradient", grad.Data, wantGrad.Data, 1e-3)
-		}
-	})
-}
-
 func TestKernelsByHand(t *testing.T) {
 	for _, c := range []struct {
 		settings Settings

@@ -171,7 +171,7 @@ func New(f *safetensors.File, strideIn1x1 *bool) (*Network, error) {
 	if err := n.setStride(f.Metadata, strideIn1x1); err != nil {
 		return nil, err
 	}
-	r.Of = a.name
+	r.Architecture = a.name
 	for _, l := range a.layers(n.StrideIn1x1) {
 		n.weights[l.conv], n.dims = fold(r, l), l.out
 	}

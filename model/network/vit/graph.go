@@ -147,9 +147,9 @@ func layerNorm(out, x []float32, n norm, epsilon float64) {
 // layer adds attention and MLP to the tokens in x.
 func (b *builder) layer(name string, l layer, x *G.Node) *G.Node {
 	d, rows := b.width, b.samples*b.tokens
-	product := func(of string, to []float32, m linear, beta float32, inputs ...*G.Node) *G.Node {
-		weight := b.Input(name+", "+of+" weight", m.weight, m.out, m.in)
-		return b.apply(name+", "+of, to, m.out, func(out []float32, in [][]float32) {
+	product := func(part string, to []float32, m linear, beta float32, inputs ...*G.Node) *G.Node {
+		weight := b.Input(name+", "+part+" weight", m.weight, m.out, m.in)
+		return b.apply(name+", "+part, to, m.out, func(out []float32, in [][]float32) {
 			multiply(out, in[0], m, rows, beta)
 		}, append(inputs, weight)...)
 	}

@@ -146,7 +146,7 @@ func (m family) ignores(tensor string) bool {
 // New returns the network of the tensors of a file. The activation of a CLIP, which no tensor shows, is
 // QuickGELU unless another is given. Tensors of another network are an *invalid.Error that names the
 // first that does not fit.
-func New(f *safetensors.File, of Activation) (*Network, error) {
+func New(f *safetensors.File, given Activation) (*Network, error) {
 	r := network.NewReader(f)
 	m := families[0]
 	for _, other := range families {
@@ -173,16 +173,16 @@ func New(f *safetensors.File, of Activation) (*Network, error) {
 			n.name += unprojected
 		}
 	}
-	if of != "" && !m.clip {
+	if given != "" && !m.clip {
 		return nil, &invalid.Error{
 			Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name,
 		}
 	}
-	if of == GELU {
+	if given == GELU {
 		n.family.activation = gelu
 		n.name += gelued
 	}
-	r.Of = n.name
+	r.Architecture = n.name
 	n.class, n.positions = r.Take(m.class, r.Shape(m.class)...), r.Take(m.positions, r.Shape(m.positions)...)
 	n.patches = linear{weight: r.Take(m.patches, d, 3, n.patch, n.patch), out: d, in: 3 * n.patch * n.patch}
 	channelsLast(n.patches.weight, n.patch*n.patch)
@@ -261,8 +261,8 @@ func (n *Network) layer(r *network.Reader, name string) layer {
 }
 
 // scale multiplies each output.
-func (l *linear) scale(by []float32) {
-	for o, s := range by {
+func (l *linear) scale(factors []float32) {
+	for o, s := range factors {
 		l.bias[o] *= s
 		for i := range l.in {
 			l.weight[o*l.in+i] *= s
