@@ -48,7 +48,7 @@ func NewBilinear(r *method.Reader, s method.Shape, normalise bool) *Model {
 		Parameters: r, W: r.Get("W", s.Dims, s.Attributes), Attributes: s.Attributes,
 		Gather: dataset.Matrix[float32].CopyRows,
 		Describe: func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-			return Describe(u, normalise)
+			return Describe(u, nil, normalise)
 		},
 		Score: func(a dataset.Matrix[float32], y dataset.Matrix[float64]) dataset.Matrix[float32] {
 			return matrix.Product(a, dataset.Convert[float32](y).T())
@@ -142,25 +142,21 @@ func Complete(u dataset.Matrix[float64], otherwise []float32) (dataset.Matrix[fl
 	return full, nil
 }
 
-// Describe returns Complete(u, nil). With normalise, classes are scaled to length 1; rows of zeros stay zero.
-func Describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
-	full, err := Complete(u, nil)
-	if err == nil && normalise {
-		ScaleRows(full)
-	}
-	return full, err
-}
-
-// ScaleRows scales rows to length 1; rows of zeros stay zero.
-func ScaleRows(m dataset.Matrix[float64]) {
-	for i := range m.Rows {
-		row := m.Row(i)
+// Describe returns Complete(u, otherwise). With normalise, classes are scaled to length 1; rows of zeros stay
+// zero.
+func Describe(u dataset.Matrix[float64], otherwise []float32,
+	normalise bool,
+) (dataset.Matrix[float64], error) {
+	full, err := Complete(u, otherwise)
+	for z := 0; err == nil && normalise && z < full.Rows; z++ {
+		row := full.Row(z)
 		if length := floats.Norm(row, 2); length > 0 {
-			for k := range row {
-				row[k] /= length
+			for m := range row {
+				row[m] /= length
 			}
 		}
 	}
+	return full, err
 }
 
 // SetTransposed sets w to the transpose of a matrix.

@@ -53,14 +53,14 @@ func TestDescribe(t *testing.T) {
 		"missing and scaled": {baselinetest.Matrix(2, 0.2, 1, nan, 0.3, 0.6, 0), true, []float64{0.2 / math.Sqrt(1.04), 1 / math.Sqrt(1.04), 0.8, 0.6, 1, 0}},
 	} {
 		before := slices.Clone(c.u.Data)
-		d := testkit.Must(baseline.Describe(c.u, c.normalise))(t)
+		d := testkit.Must(baseline.Describe(c.u, nil, c.normalise))(t)
 		testkit.NearAll(t, name, d.Data, c.want, 1e-12)
 		if !floats.Same(before, c.u.Data) {
 			t.Errorf("%s: the argument changed", name)
 		}
 	}
 	for _, wrong := range []float64{-0.1, 1.1, math.Inf(1)} {
-		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), false)
+		_, err := baseline.Describe(baselinetest.Matrix(2, 0.3, wrong), nil, false)
 		testkit.WantError(t, err, "descriptions: ")
 	}
 }
@@ -68,7 +68,7 @@ func TestDescribe(t *testing.T) {
 // Baselines take more attributes than LAGO of singletons.
 func TestManyAttributes(t *testing.T) {
 	u := dataset.NewMatrix[float64](2, 8193)
-	testkit.Equal(t, "described", testkit.Must(baseline.Describe(u, false))(t), u)
+	testkit.Equal(t, "described", testkit.Must(baseline.Describe(u, nil, false))(t), u)
 }
 
 // baselines are all methods but LAGO.

@@ -114,7 +114,7 @@ func (c *Settings) fit(w dataset.Matrix[float32], e method.Examples) error {
 	if err != nil {
 		return err
 	}
-	d, err := baseline.Describe(e.U, c.Normalise)
+	d, err := baseline.Describe(e.U, nil, c.Normalise)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func standardise(shift, scale []float32, e method.Examples) error {
 // Learn implements method.Method. The seed determines the initial W and the order of the samples. The loss of
 // an example is the loss before its step; if all are 0, W does not change and training has converged.
 func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error) {
-	u, err := baseline.Describe(e.U, c.Normalise)
+	u, err := baseline.Describe(e.U, nil, c.Normalise)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func newOracle(t *testing.T, c Settings, e method.Examples, l method.Learner) *o
 	for i, x := range normalised(c.Features, e.X, e.Rows, e.Rows) {
 		o.x.SetRow(i, x)
 	}
-	u := testkit.Must(baseline.Describe(e.U, c.Normalise))(t)
+	u := testkit.Must(baseline.Describe(e.U, nil, c.Normalise))(t)
 	o.u, o.w = mat.NewDense(u.Rows, u.Cols, u.Data), mat.NewDense(dims, u.Cols, baselinetest.Floats(weights(l)))
 	return o
 }

@@ -71,9 +71,8 @@ type synthesis struct {
 	*baseline.Model // whose W are the classifiers of the phantoms, D x R, and whose detections are v_r'x
 
 	phantoms dataset.Matrix[float32] // R x M, the scaled descriptions of the training classes
-	mean     dataset.Matrix[float32] // 1 x M, of the training classes, for attributes that no class describes
-	// 1 x 1, the unit of descriptions: the median distance of training classes
-	distance dataset.Matrix[float32]
+	mean     []float32               // M, of the training classes, for attributes that no class describes
+	distance []float32               // 1, the unit of descriptions: the median distance of training classes
 }
 
 // newModel returns a model of so many phantoms, -1 for any.
@@ -83,14 +82,14 @@ func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synth
 		Gather: dataset.Matrix[float32].CopyRows,
 	}}
 	m.phantoms = r.Get("phantoms", m.W.Cols, s.Attributes)
-	m.mean, m.distance = r.Get("mean", 1, s.Attributes), r.Get("distance", 1, 1)
+	m.mean, m.distance = r.Get("mean", 1, s.Attributes).Data, r.Get("distance", 1, 1).Data
 	if c.Unit {
 		m.Gather = baseline.CopyUnitRows
 	}
 	m.Describe = func(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
-		y, err := m.describe(u, c.Normalise)
+		y, err := baseline.Describe(u, m.mean, c.Normalise)
 		if err == nil {
-			floats.Scale(1/float64(m.distance.Data[0]), y.Data)
+			floats.Scale(1/float64(m.distance[0]), y.Data)
 		}
 		return y, err
 	}
@@ -100,16 +99,6 @@ func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synth
 		return dataset.Convert[float32](matrix.Product(dataset.Convert[float64](a), weights.T()))
 	}
 	return m
-}
-
-// describe returns complete descriptions. An attribute that no class describes gets the mean over the
-// training classes.
-func (m *synthesis) describe(u dataset.Matrix[float64], normalise bool) (dataset.Matrix[float64], error) {
-	y, err := baseline.Complete(u, m.mean.Data)
-	if err == nil && normalise {
-		baseline.ScaleRows(y)
-	}
-	return y, err
 }
 
 // Restore implements method.Method.
@@ -122,14 +111,14 @@ func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, erro
 func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	m, fixed := newModel(*c, &method.Reader{New: true}, e.Shape(), e.U.Rows), *c
 	for a, v := range dataset.Means(e.U, 0) {
-		m.mean.Data[a] = float32(v)
+		m.mean[a] = float32(v)
 	}
-	classes, err := m.describe(e.U, c.Normalise)
+	classes, err := baseline.Describe(e.U, m.mean, c.Normalise)
 	if err != nil {
 		return nil, err
 	}
-	m.distance.Data[0] = float32(medianDistance(classes))
-	floats.Scale(1/float64(m.distance.Data[0]), classes.Data)
+	m.distance[0] = float32(medianDistance(classes))
+	floats.Scale(1/float64(m.distance[0]), classes.Data)
 	copy(m.phantoms.Data, dataset.Convert[float32](classes).Data)
 	objective := baseline.Objective{ // of the w_c
 		X: e.X, Rows: e.Rows, Unit: c.Unit, Outputs: e.U.Rows, Penalty: c.Lambda,
