@@ -51,12 +51,6 @@ const (
 // are published: later downloads of the same name must have the recorded one.
 const sumSuffix = ".sha256"
 
-const resumes = "The same command resumes what was downloaded."
-
-// validatorSuffix is that of the file beside a part with the ETag or the date of the server's file, by which
-// the server tells that it is still the same (RFC 9110, If-Range).
-const validatorSuffix = ".validator"
-
 // The files of a data set's folder, as package xlsa17 reads them.
 var (
 	releaseFiles = []string{
@@ -138,7 +132,6 @@ type File struct {
 
 // Fetch downloads one of Names to a folder of that name below the data dir, or the weights of one of Networks
 // to a file there. What is there already is not replaced. If ctx ends the fetch, the error wraps that of ctx.
-// After any error, the same call resumes with what was downloaded.
 func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	name, err := invalid.OneOf(name, slices.Concat(Names(), Networks())...)
 	if err != nil {
@@ -167,7 +160,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	}
 	err = fetch(ctx, r)
 	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("interrupted. %s: %w", strings.TrimSuffix(resumes, "."), context.Cause(ctx))
+		err = fmt.Errorf("interrupted: %w", context.Cause(ctx))
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) && !errors.As(err, new(*invalid.Error)) {
 		err = invalid.File(system.Path, err)
@@ -226,9 +219,10 @@ func (o *Options) get(ctx context.Context, r *Result, from, path string,
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		there = path + ".part"
 		if err := o.download(ctx, from, there); err != nil {
+			_ = os.Remove(there) // a download begins anew
 			return &invalid.Error{
 				Where: from, Err: err,
-				Hint: resumes + " Another program can download it, too, as " + path + ".",
+				Hint: "Another program can download it, too, as " + path + ".",
 			}
 		}
 	}
@@ -254,102 +248,52 @@ func (o *Options) get(ctx context.Context, r *Result, from, path string,
 		return nil
 	}
 	if err := accept(there); err != nil {
-		return errors.Join(err, removePart(there))
+		return errors.Join(err, os.Remove(there))
 	}
 	line := []byte(sum + "  " + filepath.Base(path) + "\n")
 	err = fileio.Write(path+sumSuffix, func(w io.Writer) error { _, err := w.Write(line); return err })
 	if err != nil {
 		return err
 	}
-	return errors.Join(fileio.Rename(there, path), removePart(there))
+	return fileio.Rename(there, path)
 }
 
-// removePart removes what was downloaded so far of a file.
-func removePart(part string) error {
-	return errors.Join(os.RemoveAll(part), os.RemoveAll(part+validatorSuffix))
-}
-
-// download completes a part, which an earlier call may have begun. It returns nil if the part is the whole
-// file of the server.
+// download writes the whole file of the server to a part.
 func (o *Options) download(ctx context.Context, from, part string) (err error) {
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	stored, _ := os.ReadFile(part + validatorSuffix) // without it, all is downloaded again
-	if len(stored) == 0 {
-		size = 0
-	}
-	resp, err := o.request(ctx, from, size, string(stored))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }() // nothing was written
-	validator := resp.Header.Get("Etag")
-	if !strings.HasPrefix(validator, `"`) { // If-Range takes no weak ETag
-		validator = resp.Header.Get("Last-Modified")
-	}
-	var first, last, total int64
-	// n < 3 is the error
-	n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
-	code := resp.StatusCode
-	switch {
-	case code == http.StatusOK:
-		size, total = 0, resp.ContentLength
-		if err := file.Truncate(0); err != nil {
-			return err
-		}
-		if err := os.WriteFile(part+validatorSuffix, []byte(validator), 0o666); err != nil {
-			return err
-		}
-	case code == http.StatusPartialContent && size > 0 && validator == string(stored) &&
-		n == 3 && first == size && last == total-1:
-		logrus.Infof("%s: resuming after %s of %s", from, format.Bytes(size), format.Bytes(total))
-	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
-		return errors.Join(removePart(part), &invalid.Error{
-			Want: "the rest of the same file", Got: "another one, which the next download begins anew",
-		})
-	default: // the server's own text could hold anything
-		return &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(code, " ", http.StatusText(code))}
-	}
-	received, err := io.Copy(io.MultiWriter(file, o.meter("downloading", size, total)), resp.Body)
-	if err != nil || total >= 0 && size+received != total {
-		return &invalid.Error{
-			Want: "the whole file", Got: fmt.Sprintf("an end after %d bytes", size+received), Err: err,
-		}
-	}
-	return nil
-}
-
-// request requests a file, or what follows the first bytes of it if it is still the same.
-func (o *Options) request(ctx context.Context, from string, size int64, validator string) (*http.Response,
-	error,
-) {
 	if o.server != "" {
 		from = o.server + from[strings.LastIndex(from, "/"):]
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	// Lengths and ranges are those of the file, not of a compressed copy.
-	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("Accept-Encoding", "identity") // the length is that of the file, not of a compressed copy
 	req.Header.Set("User-Agent", "lago-train")
-	if size > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
-		req.Header.Set("If-Range", validator)
-	}
 	resp, err := http.DefaultClient.Do(req)
 	if about := (*url.Error)(nil); errors.As(err, &about) { // the address is printed with it
 		// with bytes of the server
 		err = &invalid.Error{Want: "a response", Got: format.Printable(fmt.Sprintf("%.300v", about.Err))}
 	}
-	return resp, err
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()            // nothing was written
+	if code := resp.StatusCode; code != http.StatusOK { // the server's own text could hold anything
+		return &invalid.Error{Want: "status 200 OK", Got: fmt.Sprint(code, " ", http.StatusText(code))}
+	}
+	file, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+	total := resp.ContentLength // -1 if it is not known
+	received, err := io.Copy(io.MultiWriter(file, o.meter("downloading", total)), resp.Body)
+	if err != nil || total >= 0 && received != total {
+		return &invalid.Error{
+			Want: "the whole file", Got: fmt.Sprintf("an end after %d bytes", received), Err: err,
+		}
+	}
+	return nil
 }
 
 // unpack writes files of the data set of a folder from a zip archive into dir. They are in a folder of that
@@ -390,7 +334,7 @@ func (o *Options) unpackFile(e *zip.File, path string) error {
 		return err
 	}
 	defer func() { _ = from.Close() }() // nothing was written
-	progress := o.meter("unpacking "+e.Name, 0, int64(e.UncompressedSize64))
+	progress := o.meter("unpacking "+e.Name, int64(e.UncompressedSize64))
 	return fileio.Write(path, func(w io.Writer) error {
 		_, err := io.Copy(io.MultiWriter(w, progress), from)
 		return err
@@ -403,8 +347,8 @@ type meter struct {
 	report func(format.Progress)
 }
 
-func (o *Options) meter(step string, done, total int64) *meter {
-	return &meter{format.NewProgress(step, "", done, total), o.Progress}
+func (o *Options) meter(step string, total int64) *meter {
+	return &meter{format.NewProgress(step, "", 0, total), o.Progress}
 }
 
 func (m *meter) Write(b []byte) (int, error) {
