@@ -100,7 +100,7 @@ func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []im
 type extractOptions struct {
 	networkOptions
 	dataOptions
-	extract.Config
+	extract.Photographs
 	list, classColumn string
 }
 
@@ -148,7 +148,7 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 		return err
 	}
 	o.OnProgress = display.show
-	r, err := extract.Extract(c.Context, e, o.Config)
+	r, err := extract.Extract(c.Context, e, o.Photographs)
 	if err == nil {
 		r.As = o.Named(name)
 	}

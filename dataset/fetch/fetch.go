@@ -100,8 +100,8 @@ type Options struct {
 	server string // in place of the published addresses, for tests
 }
 
-// Result describes a fetched data set, or the weights of a network.
-type Result struct {
+// Fetched describes a fetched data set, or the weights of a network.
+type Fetched struct {
 	Name  string // in lower case
 	Path  string // of the folder of the data set, or of the file of weights
 	Files []File // that it came from
@@ -109,7 +109,7 @@ type Result struct {
 }
 
 // Tables say what was fetched, and the commands that use it.
-func (r *Result) Tables() []*table.Table {
+func (r *Fetched) Tables() []*table.Table {
 	t := table.New(r.Name + ": " + r.Path)
 	for _, file := range r.Files {
 		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
@@ -132,7 +132,7 @@ type File struct {
 
 // Fetch downloads one of Names to a folder of that name below the data dir, or the weights of one of Networks
 // to a file there. What is there already is not replaced. If ctx ends the fetch, the error wraps that of ctx.
-func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
+func Fetch(ctx context.Context, name string, o Options) (*Fetched, error) {
 	name, err := invalid.OneOf(name, slices.Concat(Names(), Networks())...)
 	if err != nil {
 		return nil, &invalid.Error{Where: "data set", Err: err, Usage: true}
@@ -141,7 +141,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	if slices.Contains(Names(), name) {
 		of, fetch = strings.ToUpper(name), o.dataSet
 	}
-	r := &Result{Name: name, Path: filepath.Join(o.DataDir, of)}
+	r := &Fetched{Name: name, Path: filepath.Join(o.DataDir, of)}
 	if err := os.MkdirAll(o.DataDir, 0o777); err != nil {
 		return nil, invalid.File(o.DataDir, err)
 	}
@@ -168,14 +168,14 @@ func Fetch(ctx context.Context, name string, o Options) (*Result, error) {
 	return r, err
 }
 
-func (o *Options) weights(ctx context.Context, r *Result) error {
+func (o *Options) weights(ctx context.Context, r *Fetched) error {
 	from := WeightsURL(r.Name)
 	return o.get(ctx, r, from, r.Path, func(part string) error {
 		return invalid.At(from, o.Check(ctx, r.Name, part))
 	})
 }
 
-func (o *Options) dataSet(ctx context.Context, r *Result) error {
+func (o *Options) dataSet(ctx context.Context, r *Fetched) error {
 	folder := filepath.Base(r.Path)
 	staging := filepath.Join(o.DataDir, "."+folder+".new")
 	if err := os.RemoveAll(staging); err != nil { // that of a killed process
@@ -212,7 +212,7 @@ func (o *Options) dataSet(ctx context.Context, r *Result) error {
 
 // get adds a file to the result, and downloads it to path unless it is there. It gets that name once it is
 // whole, has the recorded SHA-256, if any, and is accepted.
-func (o *Options) get(ctx context.Context, r *Result, from, path string,
+func (o *Options) get(ctx context.Context, r *Fetched, from, path string,
 	accept func(part string) error,
 ) error {
 	there := path

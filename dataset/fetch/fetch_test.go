@@ -175,7 +175,7 @@ func TestFetchDataSets(t *testing.T) {
 	for _, name := range []string{"cub", "sun"} { // the second one needs no download
 		r := testkit.Must(Fetch(t.Context(), name, o))(t)
 		folder := filepath.Join(o.DataDir, strings.ToUpper(name))
-		testkit.Equal(t, name, *r, Result{name, folder, []File{
+		testkit.Equal(t, name, *r, Fetched{name, folder, []File{
 			{XianURL, filepath.Join(o.DataDir, XianFile), sumOf(release)}, {MetaURL, filepath.Join(o.DataDir, MetaFile), sumOf(meta)},
 		}, ""})
 		testkit.Equal(t, "files", len(names(t, folder)), 8)

@@ -31,8 +31,8 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Config configures the extraction of a data set.
-type Config struct {
+// Photographs are images, and the data set that their features become.
+type Photographs struct {
 	Dir        string // of the data set; created if needed
 	ImageDir   string // that the names of the images are relative to
 	Images     []images.Image
@@ -42,8 +42,8 @@ type Config struct {
 	OnProgress func(format.Progress) // nil ignores it
 }
 
-// Result describes the data set, or what is left of it. Its JSON keys are stable.
-type Result struct {
+// Extracted describes the data set, or what is left of it. Its JSON keys are stable.
+type Extracted struct {
 	Name         string `json:"name"`
 	Dir          string `json:"dir"`
 	Architecture string `json:"architecture"`
@@ -79,7 +79,7 @@ const (
 )
 
 type work struct {
-	Config
+	Photographs
 	*Extractor
 	dir     string                  // of the files of the parts
 	sums    []string                // of the images
@@ -97,8 +97,8 @@ type sample struct {
 // Extract computes the features of images and writes them as a data set, without the descriptions of its
 // classes. What an interrupted call or another shard has done is used. Of a finished data set the features of
 // images that are still the same are kept, as are the order of its samples and its other tables.
-func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error) {
-	w := &work{Config: c, Extractor: e, dir: filepath.Join(c.Dir, partsDir)}
+func Extract(ctx context.Context, e *Extractor, c Photographs) (r *Extracted, err error) {
+	w := &work{Photographs: c, Extractor: e, dir: filepath.Join(c.Dir, partsDir)}
 	lock, err := w.lock(ctx, c.Shard.Count > 1)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func Extract(ctx context.Context, e *Extractor, c Config) (r *Result, err error)
 	if err != nil {
 		return nil, err
 	}
-	r = &Result{
+	r = &Extracted{
 		Name: strings.ToLower(filepath.Base(c.Dir)), Dir: c.Dir, Architecture: record.Architecture,
 		Weights: record.WeightsSHA256,
 		Images:  len(c.Images), Classes: classes, Dimensions: e.dims, Samples: len(c.Images),
@@ -353,7 +353,7 @@ func readSkipped(path string) ([]Skipped, error) {
 }
 
 // Tables say what was written, and the next step.
-func (r *Result) Tables() []*table.Table {
+func (r *Extracted) Tables() []*table.Table {
 	t := table.New("")
 	if r.Left > 0 {
 		return []*table.Table{

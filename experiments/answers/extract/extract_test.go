@@ -80,11 +80,11 @@ func photographs(t *testing.T, n int) string {
 	return dir
 }
 
-func config(t *testing.T, photos, dir string) Config {
+func config(t *testing.T, photos, dir string) Photographs {
 	t.Helper()
 	list, _, err := images.List(photos, false)
 	testkit.NoError(t, err)
-	return Config{Dir: dir, ImageDir: photos, Images: list}
+	return Photographs{Dir: dir, ImageDir: photos, Images: list}
 }
 
 // files returns the content of the files of a data set, without that of its lock.
@@ -98,12 +98,12 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func extract(t *testing.T, c Config) *Result {
+func extract(t *testing.T, c Photographs) *Extracted {
 	t.Helper()
 	return testkit.Must(Extract(t.Context(), extractor(t), c))(t)
 }
 
-func fails(t *testing.T, c Config, parts ...string) {
+func fails(t *testing.T, c Photographs, parts ...string) {
 	t.Helper()
 	_, err := Extract(t.Context(), extractor(t), c)
 	testkit.WantError(t, err, parts...)
@@ -115,7 +115,7 @@ func TestExtract(t *testing.T) {
 	var last format.Progress
 	c.OnProgress = func(p format.Progress) { last = p }
 	r := extract(t, c)
-	want := &Result{
+	want := &Extracted{
 		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: weights().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
 	}
 	testkit.Equal(t, "result", r, want)
