@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,14 @@ func (l List) SetDefaults() {
 func (l List) In(scope Scope) List {
 	for i := range l {
 		l[i].Scope = scope
+	}
+	return l
+}
+
+// Common shows all settings in the short help.
+func (l List) Common() List {
+	for i := range l {
+		l[i].Short = true
 	}
 	return l
 }
@@ -61,10 +70,7 @@ func (l List) Has(key string) bool { return slices.Contains(l.Keys(), key) }
 
 // Check returns an *invalid.Error for the first used setting that is not valid.
 func (l List) Check() error {
-	for _, s := range l {
-		if s.Unused {
-			continue
-		}
+	for _, s := range l.Used() {
 		if err := s.Check(); err != nil {
 			return err
 		}
@@ -149,6 +155,11 @@ func (l List) Set(g Assignment) error {
 	return err
 }
 
+// kinds are those of JSON values by their first byte; numbers begin with others.
+var kinds = map[byte]string{
+	'"': "string", 't': "boolean", 'f': "boolean", 'n': "null", '[': "list or object", '{': "list or object",
+}
+
 // ParseJSON reads one JSON object of settings, in its order. Keys that occur twice are errors.
 func ParseJSON(data []byte) ([]Assignment, error) {
 	members, err := fileio.ParseObject(data)
@@ -157,21 +168,15 @@ func ParseJSON(data []byte) ([]Assignment, error) {
 	}
 	list := make([]Assignment, len(members))
 	for i, m := range members {
-		g := Assignment{Key: m.Key, Text: string(m.Value), Kind: "number"}
-		switch m.Value[0] {
-		case '"':
-			g.Kind = "string"
-			if err := json.Unmarshal(m.Value, &g.Text); err != nil {
+		list[i] = Assignment{Key: m.Key, Text: string(m.Value), Kind: cmp.Or(kinds[m.Value[0]], "number")}
+		switch list[i].Kind {
+		case "string":
+			if err := json.Unmarshal(m.Value, &list[i].Text); err != nil {
 				return nil, err
 			}
-		case 't', 'f':
-			g.Kind = "boolean"
-		case 'n':
-			g.Kind, g.Text = "null", ""
-		case '[', '{':
-			g.Kind, g.Text = "list or object", ""
+		case "null", "list or object":
+			list[i].Text = ""
 		}
-		list[i] = g
 	}
 	return list, nil
 }

@@ -68,6 +68,14 @@ type Setting struct {
 	check func() bool
 }
 
+// Flag is how a setting is given on a command line, which is nothing to the configuration that has it.
+type Flag struct {
+	Alias    string   // another name of the flag, which the help lists if it is one letter
+	Short    bool     // in the short help
+	Needed   []string // settings of which one must be given beside this one
+	Excluded []string // settings that must not be given beside this one
+}
+
 // Range is the valid values of a number.
 type Range struct {
 	Least, Most float64
@@ -276,6 +284,30 @@ func (s Setting) WithOptions(options ...string) Setting {
 	return s
 }
 
+// Common shows the setting in the short help.
+func (s Setting) Common() Setting {
+	s.Short = true
+	return s
+}
+
+// OrAs adds another name of the flag.
+func (s Setting) OrAs(name string) Setting {
+	s.Alias = name
+	return s
+}
+
+// Needs refuses the setting without one of some others.
+func (s Setting) Needs(others ...string) Setting {
+	s.Needed = others
+	return s
+}
+
+// Excludes refuses the setting beside others.
+func (s Setting) Excludes(others ...string) Setting {
+	s.Excluded = others
+	return s
+}
+
 // Try sets the values that a search tries, numbers in ascending order.
 func (s Setting) Try(values ...any) Setting {
 	s.Search = make([]any, len(values))
@@ -339,15 +371,11 @@ func (s Setting) Check() error {
 
 // DefaultText returns the default for the help.
 func (s Setting) DefaultText() string {
-	list := reflect.ValueOf(s.Default)
-	if s.Note != "" || list.Kind() != reflect.Slice {
-		return cmp.Or(s.Note, fmt.Sprint(s.Default))
+	text := fmt.Sprint(s.Default)
+	if reflect.ValueOf(s.Default).Kind() == reflect.Slice { // [a b]
+		text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 	}
-	words := make([]string, list.Len())
-	for i := range words {
-		words[i] = fmt.Sprint(list.Index(i))
-	}
-	return strings.Join(words, ",")
+	return cmp.Or(s.Note, text)
 }
 
 // Kind names the JSON type of the value.
