@@ -65,7 +65,7 @@ func describeCommand() *cli.Command {
 		}
 		q, err := catalog.Order(c.Context, name, o.Options)
 		if err == nil {
-			err = files.writeRows(csvFile, q.Rows())
+			err = files.WriteRows(csvFile, q.Rows())
 		}
 		return o.print(q, err)
 	}
@@ -82,7 +82,7 @@ func checkCommand() *cli.Command {
 	run := func(c *cli.Context, name string) error {
 		r, err := catalog.Check(c.Context, name, o.Options)
 		if err == nil && r.OK && doubts != "" {
-			err = files.writeRows(doubts, check.DoubtRows(r.Data))
+			err = files.WriteRows(doubts, check.DoubtRows(r.Data))
 		}
 		if err = o.print(r, err); err == nil && !r.OK {
 			err = fmt.Errorf("%s: %s", name, format.Count(len(r.Errors), "error"))

@@ -9,7 +9,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -221,44 +220,6 @@ func commentsOfFields(t *testing.T) fieldComments {
 		return nil
 	}))
 	return c
-}
-
-// Outputs replace earlier ones of their kind, and nothing else unless they are forced to.
-func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
-	const page = "<!DOCTYPE html>\n<meta name=\"generator\" content=\"lago-train %s\">\n"
-	predicted, text := "sample,id,prediction,class_1,score_1\n0,a,owl,owl,1\n", "sample 5 of birds is predicted as owl\n"
-	for name, c := range map[string]struct {
-		old, output string
-		replaced    bool
-	}{
-		"earlier predictions":     {"sample,prediction,class_1,score_1,class_2,score_2\n", predicted, true},
-		"labels":                  {"class,id\nowl,1\n", predicted, false},
-		"features":                {"0.1,0.2\n", predicted, false},
-		"an earlier page":         {fmt.Sprintf(page, "sheet"), fmt.Sprintf(page, "sheet") + "new", true},
-		"a page of another kind":  {fmt.Sprintf(page, "report"), fmt.Sprintf(page, "sheet"), false},
-		"earlier JSON":            {`{"dataset": "a", "variant": "b"}`, `{"dataset":"c","variant":"d"}`, true},
-		"a result":                {`{"status": "epochs", "epochs": 3}`, `{"dataset":"c","variant":"d"}`, false},
-		"an earlier explanation":  {"owl/7.jpg (sample 7 of birds) is predicted as wren\n", text, true},
-		"notes":                   {"To do: samples\n", text, false},
-		"numbers":                 {"\x93NUMPY\x01\x00", "\x93NUMPY\x01\x00", false},
-		"a photograph for a page": {"\xff\xd8\xff\xe0\x00", fmt.Sprintf(page, "sheet"), false},
-		"an empty file":           {"", predicted, true},
-		"lock":                    {"", predicted, false},
-	} {
-		path := testkit.Write(t, t.TempDir(), name, c.old)
-		write := func(w io.Writer) error { _, err := io.WriteString(w, c.output); return err }
-		err := new(outputs).write(path, write)
-		if got := testkit.Read(t, path); (err == nil) != c.replaced || (got == c.output) != (c.replaced || c.old == c.output) {
-			t.Errorf("%s: replaced %v, found %q: %v", name, err == nil, got, err)
-		}
-		if !c.replaced {
-			testkit.WantError(t, err, path+": expected a new file, or an earlier output of the same kind, found another file", "--force")
-		}
-		testkit.NoError(t, (&outputs{force: true}).write(path, write))
-		if read := (&outputs{inputs: []string{path}}); read.write(path, write) == nil {
-			t.Errorf("%s: an input was replaced", name)
-		}
-	}
 }
 
 // No command replaces a file of a data set, also not the one beside a page.

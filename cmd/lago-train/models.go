@@ -299,8 +299,8 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 			return nil, err
 		}
 	}
-	o.inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights)
-	return m, atFlag("to", o.check(o.to))
+	o.Inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights)
+	return m, atFlag("to", o.Check(o.to))
 }
 
 // predictor returns the predictor for the candidates that the flags name among the classes of d. Without
@@ -387,7 +387,7 @@ func (o *predictionOptions) show(write func(io.Writer) error) error {
 	if o.to == "" {
 		return write(os.Stdout)
 	}
-	err := o.write(o.to, write)
+	err := o.Write(o.to, write)
 	if err == nil {
 		o.log()
 	}

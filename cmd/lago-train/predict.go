@@ -143,7 +143,7 @@ func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *d
 	r *predictor.Predictions,
 ) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
-	err := o.write(beside, func(w io.Writer) error { return render.Predictions(w, render.CSV, r) })
+	err := o.Write(beside, func(w io.Writer) error { return render.Predictions(w, render.CSV, r) })
 	if err != nil {
 		return err
 	}
@@ -173,9 +173,9 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	case o.format == render.HTML && !strings.HasSuffix(o.to, ".html"):
 		return wrong("--to", "a file that ends in .html for --format html", invalid.Quote(o.to))
 	case o.format == render.HTML:
-		return o.checkFile("to", o.to, beginsSheet)
+		return atFlag("to", o.CheckFile(o.to, beginsSheet))
 	}
-	return o.checkFile("to", o.to, "")
+	return atFlag("to", o.CheckFile(o.to, ""))
 }
 
 // source opens the samples. It returns the data set that --candidates refers to, and whether samples are

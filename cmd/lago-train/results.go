@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/npy"
@@ -74,7 +75,7 @@ func reportCommand() *cli.Command {
 			}
 			s := &page.Summary
 			s.Page = to
-			err = out.all(func(write fileWriter) error {
+			err = out.All(func(write fileio.Writer) error {
 				err := write(to, page.Write)
 				if err == nil && figures != "" {
 					s.Figures, err = plot.WriteFiles(write, figures, page.Figures()...)
@@ -137,8 +138,8 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
 		return nil, err
 	}
 	logModel(q.Model)
-	o.inputs = append(format.Strings(o.candidates), path)
-	if err := atFlag("scores-out", o.check(o.save)); err != nil {
+	o.Inputs = append(format.Strings(o.candidates), path)
+	if err := atFlag("scores-out", o.Check(o.save)); err != nil {
 		return nil, err
 	}
 	if q.Data, err = openView(c.Context, q.Model, o.dataset, o.Options); err != nil {
@@ -155,7 +156,7 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
 
 // writeFiles writes the files that flags ask for.
 func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
-	err := o.all(func(write fileWriter) (err error) {
+	err := o.All(func(write fileio.Writer) (err error) {
 		if o.save != "" {
 			scores := r.Scores()
 			err = write(o.save, func(w io.Writer) error {

@@ -132,7 +132,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 	}
 	err = o.print(found, nil)
 	for _, file := range o.files(found) {
-		err = errors.Join(err, atFlag(file.Flag, o.outputs.write(file.Path, file.Write)))
+		err = errors.Join(err, atFlag(file.Flag, o.outputs.Write(file.Path, file.Write)))
 	}
 	if err == nil && l.Failed() > 0 {
 		err = fmt.Errorf("%s failed in %s, missing from the output", format.Count(l.Failed(), "run"), l.Root)
@@ -307,8 +307,8 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 		return nil, atFlag("out", invalid.File(r.Out, err))
 	}
 	for _, file := range o.files(nil) {
-		if err := o.outputs.checkFile(file.Flag, file.Path, file.Begins); err != nil {
-			return nil, err
+		if err := o.outputs.CheckFile(file.Path, file.Begins); err != nil {
+			return nil, atFlag(file.Flag, err)
 		}
 	}
 	for _, p := range r.Presets {
