@@ -341,7 +341,7 @@ func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dat
 	}
 	logrus.Infof("choosing from %s (%s, data set %s; %d unseen, %d seen in training); %s", what,
 		format.Printable(candidates.What), format.Printable(d.Name), unseen, number-unseen, others)
-	if given := candidates.Given(candidates.U.AllRows()...); given < 1 {
+	if given := candidates.Given(); given < 1 {
 		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
 			format.Percent(given))
 	}

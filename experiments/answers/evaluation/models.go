@@ -315,7 +315,7 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 		raw.Decision.Omega, raw.Decision.Mixed = 0, nil
 		s.raw = scores(m.With(&raw), c, s.rows)
 		if err == nil { // scores may depend on the other candidates
-			s.alone = scores(m, c.Where(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
+			s.alone = scores(m, c.Select(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
 		}
 	}
 	if err != nil {

@@ -2,10 +2,13 @@ package predictor
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -173,4 +176,52 @@ func meanOf(perClass []float64) float64 {
 		}
 	}
 	return sum / n
+}
+
+// AdaptationSettings are those that are stored with the model. The error says how to choose them
+// where it has none.
+func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
+	if a := m.Decision.Adaptation; a != nil {
+		return a, nil
+	}
+	return nil, &invalid.Error{
+		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes",
+		Got: "none",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
+			"reused, and their models get them.",
+	}
+}
+
+// AdaptationWarning says why predictions are not adapted, "" if they are.
+func AdaptationWarning(a *model.Adaptation) string {
+	if a.Tau > 0 {
+		return ""
+	}
+	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)",
+		format.Count(a.Classes, "validation class"))
+}
+
+// Adapted is the predictions for a batch, adapted to it unless they are Declined.
+type Adapted struct {
+	*adapt.Mixture
+	Changed int // number of predictions that differ from those of the scores
+}
+
+// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
+func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
+	adapt.Normalise(blocks)
+	r, err := adapt.Fit(blocks, s)
+	if err != nil {
+		return nil, err
+	}
+	a, row := &Adapted{Mixture: r}, 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
+				a.Changed++
+			}
+			row++
+		}
+	}
+	return a, nil
 }

@@ -3,7 +3,6 @@ package predictor
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,21 +22,18 @@ type Candidates struct {
 	U     dataset.Matrix[float64] // Z x M, the class descriptions; NaN where an entry is missing
 }
 
-// Given returns the share of the entries of candidates that their descriptions give. The others are filled.
-func (c Candidates) Given(classes ...int) float64 {
-	given := 0
-	for _, z := range classes {
-		for _, p := range c.U.Row(z) {
-			if !math.IsNaN(p) {
-				given++
-			}
-		}
-	}
-	return float64(given) / float64(max(len(classes)*c.U.Cols, 1))
+// Given returns the share of the entries of all candidates that their descriptions give.
+func (c Candidates) Given() float64 {
+	return float64(dataset.Described(c.U.Data)) / float64(max(len(c.U.Data), 1))
 }
 
-// Where returns the candidates that keep is true of.
-func (c Candidates) Where(keep func(z int) bool) Candidates {
+// given returns the share of the entries of a candidate that its description gives. The others are filled.
+func (c Candidates) given(z int) float64 {
+	return float64(dataset.Described(c.U.Row(z))) / float64(max(c.U.Cols, 1))
+}
+
+// Select returns the candidates that keep is true of.
+func (c Candidates) Select(keep func(z int) bool) Candidates {
 	some := Candidates{What: c.What}
 	var kept []int
 	for z, name := range c.Names {
@@ -74,17 +70,12 @@ func (s Selection) IsFile() bool {
 
 // ClassesOf returns the indices of the selected classes.
 func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
-	if s != Unseen {
-		return s.Classes(d)
-	}
-	learned := m.LearnedClasses()
-	return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return learned[d.Classes[z]] })
-}
-
-// Classes returns the indices of the selected classes, other than Unseen.
-func (s Selection) Classes(d *dataset.Dataset) []int {
-	if s == All {
+	switch s {
+	case All:
 		return d.Descriptions.AllRows()
+	case Unseen:
+		learned := m.LearnedClasses()
+		return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return learned[d.Classes[z]] })
 	}
 	return map[Selection][]int{
 		Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen(),
@@ -94,27 +85,22 @@ func (s Selection) Classes(d *dataset.Dataset) []int {
 // SelectedCandidates returns the classes of some selections from d, each class once: of unseen and all, those
 // that are described.
 func (m *Model) SelectedCandidates(d *dataset.Dataset, selections ...Selection) Candidates {
+	var distinct, names []string
 	var classes []int
 	listed := make([]bool, len(d.Classes))
-	var distinct []string
 	for _, s := range selections {
 		if !slices.Contains(distinct, string(s)) {
 			distinct = append(distinct, string(s))
 		}
 		for _, z := range m.ClassesOf(d, s) {
-			described := s != Unseen && s != All ||
-				slices.ContainsFunc(d.Descriptions.Row(z), func(p float64) bool { return !math.IsNaN(p) })
+			described := s != Unseen && s != All || dataset.Described(d.Descriptions.Row(z)) > 0
 			if described && !listed[z] {
 				listed[z] = true
-				classes = append(classes, z)
+				classes, names = append(classes, z), append(names, d.Classes[z])
 			}
 		}
 	}
-	c := Candidates{What: strings.Join(distinct, " and ") + " classes", U: d.Describe(classes)}
-	for _, z := range classes {
-		c.Names = append(c.Names, d.Classes[z])
-	}
-	return c
+	return Candidates{strings.Join(distinct, " and ") + " classes", names, d.Describe(classes)}
 }
 
 // NewCandidates returns the classes of some selections from d, those whose names are in the list or in a file
@@ -141,59 +127,60 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 	if len(selected) > 0 {
 		c = m.SelectedCandidates(d, selected...)
 	}
-	if c, err = c.named(d, "", names); err != nil {
+	if c, err = c.withNamed(d, "", names); err != nil {
 		return c, err
 	}
 	for _, file := range files {
-		names, err := readNames(ctx, file)
-		if err != nil {
-			return c, err
-		}
-		if names != nil {
-			if c, err = c.named(d, file, names); err != nil {
-				return c, err
-			}
-			continue
-		}
-		t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
-		if err != nil {
-			return c, err
-		}
-		if empty == descriptions.EmptyNo {
-			t.FillEmpty(false)
-		}
-		if c, err = c.join(Candidates{"classes of " + file, t.Classes, t.Values()}); err != nil {
+		if c, err = c.withFile(ctx, d, file, empty); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-// named returns the classes of c followed by those of d with some names, which are of a file or, without one,
-// of the list of candidates.
-func (c Candidates) named(d *dataset.Dataset, file string, names []string) (Candidates, error) {
-	var classes []int
+// withFile returns the classes of c followed by those of a file of names or of descriptions.
+func (c Candidates) withFile(ctx context.Context, d *dataset.Dataset, file string,
+	empty descriptions.Empty,
+) (Candidates, error) {
+	names, err := readNames(ctx, file)
+	if err != nil {
+		return c, err
+	}
+	if names != nil {
+		return c.withNamed(d, file, names)
+	}
+	t, err := descriptions.Read(ctx, file, descriptions.AttributesOf(d))
+	if err != nil {
+		return c, err
+	}
+	if empty == descriptions.EmptyNo {
+		t.FillEmpty(false)
+	}
+	return c.join(Candidates{"classes of " + file, t.Classes, t.Values()})
+}
+
+// withNamed returns the classes of c followed by those of d with some names, which are of a file or, without
+// one, of the list of candidates.
+func (c Candidates) withNamed(d *dataset.Dataset, file string, names []string) (Candidates, error) {
 	added := Candidates{What: "named classes"}
+	wrong := &invalid.Error{Where: file, Want: "classes of " + d.Name}
+	known := d.Classes
 	if file != "" {
 		added.What = "classes named in " + file
+	} else {
+		known = slices.Concat(format.Strings(Selections), d.Classes)
+		wrong.Field = "candidates"
+		wrong.Want = strings.Join(format.Strings(Selections), ", ") + ", a file of classes, or " + wrong.Want
 	}
-	for _, name := range names {
-		z := slices.Index(d.Classes, name)
-		switch {
-		case z >= 0 && !slices.Contains(c.Names, name) && !slices.Contains(added.Names, name):
+	var classes []int
+	for i, z := range indexOf(names, d.Classes) {
+		name := names[i]
+		if z < 0 {
+			wrong.Got, wrong.Hint = invalid.Quote(name), invalid.DidYouMean(name, known)
+			return c, wrong
+		}
+		if !slices.Contains(c.Names, name) && !slices.Contains(classes, z) {
 			classes, added.Names = append(classes, z), append(added.Names, name)
-		case z < 0 && file != "":
-			return c, &invalid.Error{
-				Where: file, Want: "classes of " + d.Name, Got: invalid.Quote(name),
-				Hint: invalid.DidYouMean(name, d.Classes),
-			}
-		case z < 0:
-			options := format.Strings(Selections)
-			return c, &invalid.Error{
-				Field: "candidates", Got: invalid.Quote(name),
-				Want: strings.Join(options, ", ") + ", a file of classes, or classes of " + d.Name,
-				Hint: invalid.DidYouMean(name, slices.Concat(options, d.Classes)),
-			}
 		}
 	}
 	if classes == nil {
@@ -215,14 +202,13 @@ func readNames(ctx context.Context, file string) (names []string, err error) {
 			names = append(names, line)
 		}
 	}
-	heading := len(names) > 0 && strings.EqualFold(names[0], "class")
-	switch {
-	case heading:
+	if len(names) > 0 && strings.EqualFold(names[0], "class") {
 		return names[1:], nil
-	case filepath.Ext(file) == ".txt":
-		return names, nil
 	}
-	return nil, nil
+	if filepath.Ext(file) != ".txt" {
+		return nil, nil
+	}
+	return names, nil
 }
 
 // join returns the classes of c followed by those of more. Names must differ.

@@ -9,17 +9,200 @@ package predictor
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/model"
-	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
-	"github.com/lago-train/lago-train/train/metrics"
 )
+
+// Model is a trained model that predicts classes of data sets.
+type Model struct{ *train.Saved }
+
+// Open reads a model file.
+func Open(path string) (*Model, error) {
+	saved, err := train.Load(path)
+	return &Model{saved}, err
+}
+
+// Changed says how d, which has the name of the data set that the model was trained on, differs from
+// it, "" if predictions and accuracies do not depend on that. harms reports whether they are worth less.
+func (m *Model) Changed(d *dataset.Dataset) (text string, harms bool) {
+	if m.Trial == nil || m.Dataset != d.Name || m.Trial.Fingerprint == d.Fingerprint() {
+		return "", false
+	}
+	if !m.SameSamples(d) {
+		return fmt.Sprintf("the features, labels or split of %s are not those that %s was trained on. "+
+			"Is it another --dev-split?", d.Name, m.Path), true
+	}
+	return m.Redescribed(d)
+}
+
+// Redescribed says which descriptions of d are not those of the training, "" if all are. harms reports
+// whether classes that the model was trained on changed much.
+func (m *Model) Redescribed(d *dataset.Dataset) (text string, harms bool) {
+	const much = 0.1 // of the entries
+	var changed []string
+	trained := 0 // of these that changed much
+	was := indexOf(d.Classes, m.Classes)
+	for z, name := range d.Classes {
+		entries := 0
+		for i, p := range d.Descriptions.Row(z) {
+			if was[z] >= 0 && math.Float64bits(p) != math.Float64bits(m.Descriptions.Row(was[z])[i]) {
+				entries++
+			}
+		}
+		if entries > 0 {
+			changed = append(changed, name)
+		}
+		if float64(entries) > much*float64(len(d.Attributes)) && m.TrainedOn(name) {
+			trained++
+		}
+	}
+	if changed == nil {
+		return "", false
+	}
+	const few = 5 // to name
+	text = "descriptions of " + format.Count(len(changed), "class")
+	if len(changed) <= few {
+		text += " (" + format.Printable(strings.Join(changed, ", ")) + ")"
+	}
+	text += " changed since training; predictions use the new ones"
+	if trained > 0 {
+		text += ". More than a tenth of the entries changed in the descriptions of " +
+			format.Count(trained, "class") + " that it was trained on: repeat the command that trained it"
+	}
+	return text, trained > 0
+}
+
+// SameSamples reports whether the features, labels and split of d are those that the model was trained
+// on. Descriptions may have changed, and classes without samples may have been added.
+func (m *Model) SameSamples(d *dataset.Dataset) bool {
+	if m.Trial == nil || m.Trial.Fingerprint == d.Fingerprint() {
+		return true
+	}
+	was, place := *d, indexOf(d.Classes, m.Classes)
+	was.Classes, was.Descriptions, was.Labels, was.Split = m.Classes, m.Descriptions, slices.Clone(d.Labels),
+		between(d.Split, d.Classes, m.Classes)
+	for i, z := range d.Labels {
+		was.Labels[i] = place[z]
+	}
+	return m.Trial.Fingerprint == was.Fingerprint()
+}
+
+// View returns d with the split that the model was trained on, which is another one for the parts of a
+// rotation and for other divisions into train and validation classes; d itself if anything else differs.
+func (m *Model) View(d *dataset.Dataset) *dataset.Dataset {
+	if m.SameSamples(d) {
+		return d
+	}
+	v := *d
+	if v.Split = between(m.Split, m.Classes, d.Classes); m.SameSamples(&v) {
+		return &v
+	}
+	return d
+}
+
+// indexOf returns the index of each name in others, -1 of those that are missing there.
+func indexOf(names, others []string) []int {
+	at := make(map[string]int, len(others))
+	for i, name := range others {
+		at[name] = i
+	}
+	list := make([]int, len(names))
+	for i, name := range names {
+		list[i] = -1
+		if place, ok := at[name]; ok {
+			list[i] = place
+		}
+	}
+	return list
+}
+
+// between returns a split of the classes with some names as one of others, without those that are
+// missing there.
+func between(s dataset.Split, from, to []string) dataset.Split {
+	index := indexOf(from, to)
+	place := func(classes []int) (list []int) {
+		for _, z := range classes {
+			if index[z] >= 0 {
+				list = append(list, index[z])
+			}
+		}
+		return list
+	}
+	return dataset.Split{Train: place(s.Train), Val: place(s.Val), Test: place(s.Test)}
+}
+
+// TrainedOnSample reports whether the model may have been trained on a sample of d.
+func (m *Model) TrainedOnSample(d *dataset.Dataset, row int) bool {
+	if m.Dataset != d.Name || m.Trial != nil && m.Trial.HoldOut && slices.Contains(d.TestSeen, row) {
+		return false
+	}
+	return m.TrainedOn(d.Classes[d.Labels[row]])
+}
+
+// TrainingData returns the data set that the model was trained on, as far as the model file records
+// it: without features and labels.
+func (m *Model) TrainingData() *dataset.Dataset {
+	d := &dataset.Dataset{
+		Name: m.Dataset, Classes: m.Classes, Groups: m.Groups, Descriptions: m.Descriptions, Split: m.Split,
+		Attributes: make([]dataset.Attribute, len(m.Attributes)),
+	}
+	for i, name := range m.Attributes {
+		d.Attributes[i] = dataset.Attribute{Name: name, Group: -1}
+		if m.Semantic != nil {
+			d.Attributes[i].Group = m.Semantic[i]
+		}
+	}
+	return d
+}
+
+// Described returns TrainingData with the classes and descriptions of t, in the way of the data set today. It
+// reports false if t has not all attributes of the model, of which the others are missing.
+func (m *Model) Described(t *descriptions.Table) (d *dataset.Dataset, complete bool) {
+	u := t.Values()
+	d, complete = m.TrainingData(), true
+	d.Split = between(m.Split, m.Classes, t.Classes)
+	d.Classes, d.Descriptions = t.Classes, dataset.NewMatrix[float64](len(t.Classes), len(m.Attributes))
+	for i, name := range m.Attributes {
+		place := t.Attribute(name)
+		complete = complete && place >= 0
+		for z := range t.Classes {
+			d.Descriptions.Row(z)[i] = math.NaN()
+			if place >= 0 {
+				d.Descriptions.Row(z)[i] = u.Row(z)[place]
+			}
+		}
+	}
+	return d, complete
+}
+
+// CheckDims returns an error unless samples at a place have as many features as the model takes.
+func (m *Model) CheckDims(where string, features int) error {
+	if features == m.Dims {
+		return nil
+	}
+	return &invalid.Error{
+		Where: where, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims),
+		Got: fmt.Sprint(features),
+	}
+}
+
+// With returns a copy of the model with another pipeline.
+func (m *Model) With(p *model.Pipeline) *Model {
+	saved := *m.Saved
+	saved.Pipeline = p
+	return &Model{&saved}
+}
 
 // Options say how samples are predicted.
 type Options struct {
@@ -111,54 +294,6 @@ func (p *Predictor) Unseen() (n int) {
 		}
 	}
 	return n
-}
-
-// AdaptationSettings are those that are stored with the model. The error says how to choose them
-// where it has none.
-func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
-	if a := m.Decision.Adaptation; a != nil {
-		return a, nil
-	}
-	return nil, &invalid.Error{
-		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes",
-		Got: "none",
-		Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
-			"reused, and their models get them.",
-	}
-}
-
-// AdaptationWarning says why predictions are not adapted, "" if they are.
-func AdaptationWarning(a *model.Adaptation) string {
-	if a.Tau > 0 {
-		return ""
-	}
-	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)",
-		format.Count(a.Classes, "validation class"))
-}
-
-// Adapted is the predictions for a batch, adapted to it unless they are Declined.
-type Adapted struct {
-	*adapt.Mixture
-	Changed int // number of predictions that differ from those of the scores
-}
-
-// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
-func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
-	adapt.Normalise(blocks)
-	r, err := adapt.Fit(blocks, s)
-	if err != nil {
-		return nil, err
-	}
-	a, row := &Adapted{Mixture: r}, 0
-	for _, b := range blocks {
-		for i := range b.Scores.Rows {
-			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
-				a.Changed++
-			}
-			row++
-		}
-	}
-	return a, nil
 }
 
 // CalibrationText says in one line what was chosen, and whether that helped.
