@@ -231,7 +231,7 @@ type Reference struct {
 	Detections dataset.Matrix[float32] // n x M; the means over the samples of each seen class
 	// 9 x M, of the detections of the samples; empty for other methods than LAGO
 	Deciles dataset.Matrix[float32]
-	Centre  float64 // c, see Correction and Pipeline.Refer
+	Centre  float32 // c, see Correction and Pipeline.Refer
 }
 
 // adjustment of a score s of class z is (s - shift[z]) factor[z].
@@ -261,13 +261,13 @@ func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *
 func (a *adjustment) best(scores []float64) float64 {
 	best := math.Inf(-1)
 	for z, s := range scores {
-		best = max(best, a.at(z, s))
+		best = max(best, a.corrected(z, s))
 	}
 	return best
 }
 
-// at returns the corrected score of a class. A nil adjustment is none.
-func (a *adjustment) at(z int, score float64) float64 {
+// corrected returns the corrected score of a class. A nil adjustment is none.
+func (a *adjustment) corrected(z int, score float64) float64 {
 	if a == nil {
 		return score
 	}
@@ -296,7 +296,7 @@ func adjustments[T Float](p *Pipeline, of Scorer[T], columns int,
 		return nil, nil, err
 	}
 	if c.On() {
-		own = c.adjustment(reference, r.Centre)
+		own = c.adjustment(reference, float64(r.Centre))
 	}
-	return own, Correction{p.Decision.Kind, 1}.adjustment(reference, r.Centre), nil
+	return own, Correction{p.Decision.Kind, 1}.adjustment(reference, float64(r.Centre)), nil
 }

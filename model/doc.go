@@ -26,9 +26,9 @@
 // both, each gradient would also be computed for the parameter that does not train. The node of the loss is
 // Eq. 6, whole, and Gorgonia differentiates it. docs/graph-w.svg and docs/graph-v.svg are pictures of both.
 //
-// X W + b, the group penalty, the weights of the loss and its sum are Gorgonia's own ops. The others are fused
-// (kernel.go), because in Gorgonia's they take longer, with their gradients, by these factors (64 samples of
-// CUB's size, gonum's BLAS):
+// X W + b, the group penalty, the weights of the loss and its sum are Gorgonia's own ops. The others are
+// fused (kernel.go), because in Gorgonia's they take longer, with their gradients, by these factors (64
+// samples of CUB's size, gonum's BLAS):
 //
 //	A = sigmoid(S)              4
 //	Gamma                       2.6, and softmax is NaN where a row is far below the first number of V

@@ -101,7 +101,7 @@ var NewExplainer = newExplainer
 
 // ClassCorrection returns e of a Correction.
 func (f *Forward[T]) ClassCorrection(stored dataset.Matrix[T]) ([]float64, error) {
-	l, err := f.Scores(stored)
+	l, err := f.scorer().scores(stored)
 	return Correction{Kind: Subtract, Omega: 1}.adjustment(l, 0).shift, err
 }
 

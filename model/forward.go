@@ -165,11 +165,6 @@ func checkScores[T Float](scores dataset.Matrix[T], samples, classes int) error 
 	return nil
 }
 
-// Scores returns L of samples with the detections a, n x M, as n x Z.
-func (f *Forward[T]) Scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
-	return f.scorer().scores(a)
-}
-
 // Explainer says how much each group and attribute contributes to the choice between two classes. It runs the
 // forward computation of Score in float64, so that the parts add up to the whole.
 type Explainer struct {
@@ -270,7 +265,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 		Class: class, Against: against, LogOdds: l.Data[class] - l.Data[against],
 		Groups: make([]GroupContribution, e.Gamma.Cols),
 	}
-	x.Correction = e.adjust.at(class, 0) - e.adjust.at(against, 0)
+	x.Correction = e.adjust.corrected(class, 0) - e.adjust.corrected(against, 0)
 	nothing := 1.0 // Ac of a group without described attributes, and its score
 	if f.complement == NoComplement {
 		nothing = 0

@@ -30,11 +30,12 @@ type trial[T model.Float] struct {
 	y         []int
 }
 
-// newTrial makes a random trial. The variant decides on the initial V; singletons have K = M and ignore k.
+// newTrial makes a random trial. The variant decides on the initial V; with a group for each attribute k is
+// ignored.
 func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	t.Helper()
 	rng := newRand(seed)
-	if c.Variant == model.Singletons {
+	if c.Variant.Info().Groups == model.AttributeGroups {
 		s.k = s.m
 	}
 	if c.Variant.Info().Free() {

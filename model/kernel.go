@@ -117,12 +117,12 @@ func apply(k kernel) *G.Node {
 	for _, x := range k.from {
 		inputs = append(inputs, x.source())
 	}
-	return k.at(inputs)
+	return k.apply(inputs)
 }
 
-// at adds a kernel to the graph of some nodes. The first of them are those of from. It panics if
+// apply adds a kernel to the graph of some nodes. The first of them are those of from. It panics if
 // Gorgonia refuses the node, as only a mistake in this package makes it do.
-func (k kernel) at(inputs G.Nodes) *G.Node {
+func (k kernel) apply(inputs G.Nodes) *G.Node {
 	to := k.to.memory()
 	k.Op, k.begun = NewOp(k.name, to.Dtype(), to.Shape(), inputs), -1
 	return G.Must(G.ApplyOp(&k, inputs...))
@@ -163,7 +163,7 @@ func (k *kernel) SymDiff(inputs G.Nodes, y, dy *G.Node) (G.Nodes, error) {
 		if x.differentiable() {
 			dx, write := x.derivative()
 			d := kernel{name: "gradient of " + k.name, from: []operand{k.to}, to: dx, forward: write}
-			gradients[i] = d.at(append(G.Nodes{dy, y}, inputs...))
+			gradients[i] = d.apply(append(G.Nodes{dy, y}, inputs...))
 		}
 	}
 	return gradients, nil

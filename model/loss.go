@@ -11,11 +11,12 @@ import (
 
 // Terms are the five terms of the loss (Eq. 6), before their weights.
 type Terms struct {
-	CXE          float64 `json:"cxe"`           // mean over samples of -log p(z|x)
-	BXE          float64 `json:"bxe"`           // mean over samples and attributes of the binary cross-entropy
-	W2           float64 `json:"w2"`            // |W|^2
-	WU2          float64 `json:"wu2"`           // |W U^T|^2
-	GroupPenalty float64 `json:"group_penalty"` // |Gamma - Gamma_sem|^2; not computed if psi is 0
+	CXE float64 `json:"cxe"` // mean over samples of -log p(z|x)
+	BXE float64 `json:"bxe"` // mean over samples and attributes of the binary cross-entropy
+	W2  float64 `json:"w2"`  // |W|^2
+	WU2 float64 `json:"wu2"` // |W U^T|^2
+	// |Gamma - Gamma_sem|^2; not computed if psi is 0
+	GroupPenalty float64 `json:"group_penalty"`
 }
 
 // Loss is the weighted sum of the terms (Eq. 6).

@@ -217,8 +217,8 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	return []*G.Node{w, b}
 }
 
-// noneOf makes Uc and pc, and Ac. For Ac = 0 neither is needed, and for Ac = 1 Ac is not. fixed remembers what
-// depends on V.
+// noneOf makes Uc and pc, and Ac. For Ac = 0 neither is needed, and for Ac = 1 Ac is not. fixed remembers
+// what depends on V.
 func (m *Machine[T]) noneOf(a *G.Node, t tables, fixed func(*G.Node) *G.Node) (
 	none *noneOfClasses[T], ac *G.Node,
 ) {

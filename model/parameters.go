@@ -141,25 +141,43 @@ func sigmoids[T Float](a, s []T) {
 	}
 }
 
-// penalties makes |W|^2 and |W U^T|^2. As in the paper, the biases are not penalised; the
-// authors' program adds |b|^2.
+// penalties makes |W|^2 and |W U^T|^2, the latter from W U^T or, if there are many classes, the cheaper way from
+// W (U^T U). As in the paper, the biases are not penalised; the authors' program adds |b|^2.
 func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
 	w, u, terms := input[T](wNode), input[float64](uNode), output[T](2)
-	var p descriptionProduct[T]
+	square, size := 2*u.shape[0] > u.shape[1], u.shape[0]
+	if square {
+		size = u.shape[1]
+	}
+	product := matrix.New[T](w.shape[0], size)
+	var factor matrix.Matrix[T] // U, or U^T U
 	w.gradient = func(dw []T) {
 		clear(dw)
 		if d := terms.grad[0]; d != 0 {
 			blas.AddScaled(dw, 2*d, w.data)
 		}
-		if d := terms.grad[1]; d != 0 {
-			p.addGradient(matrix.Of(dw, w.shape[1]), d)
+		switch d := terms.grad[1]; {
+		case d == 0:
+		case square:
+			blas.AddScaled(dw, 2*d, product.Data)
+		default:
+			matrix.AddMul(matrix.Of(dw, w.shape[1]), product.Times(2*d), factor)
 		}
 	}
 	return apply(kernel{
 		name: "|W|^2, |W U^T|^2", from: []operand{w, u}, to: terms, phase: phase,
-		begin: func() { p.set(w.shape[0], matrix.Convert[T](u.matrix())) },
+		begin: func() {
+			if factor = matrix.Convert[T](u.matrix()); square {
+				factor = matrix.Product(factor.T(), factor)
+			}
+		},
 		forward: func() {
-			terms.data[0], terms.data[1] = p.norms(w.matrix())
+			matrix.Mul(product, w.matrix(), factor.T())
+			other := product.Data
+			if square {
+				other = w.data
+			}
+			terms.data[0], terms.data[1] = T(blas.Dot(w.data, w.data)), T(blas.Dot(other, product.Data))
 		},
 	})
 }
@@ -176,44 +194,6 @@ func sigmoid[T Float](sNode *G.Node) *G.Node {
 	return apply(kernel{name: "A = sigmoid(S)", from: []operand{s}, to: a, forward: func() {
 		Sigmoid(a.data, s.data)
 	}})
-}
-
-// descriptionProduct computes |W U^T|^2 the cheaper way: from W U^T or, if there are
-// many classes, from W (U^T U).
-type descriptionProduct[T Float] struct {
-	factor  matrix.Matrix[T] // U, or U^T U
-	square  bool             // factor is U^T U
-	product matrix.Matrix[T] // W times the transposed factor
-}
-
-// set prepares the product with the descriptions u of a W of d rows.
-func (p *descriptionProduct[T]) set(d int, u matrix.Matrix[T]) {
-	p.factor, p.square = u, 2*u.Rows > u.Cols
-	if p.square {
-		p.factor = matrix.Product(u.T(), u)
-	}
-	if p.product.Data == nil {
-		p.product = matrix.New[T](d, p.factor.Rows)
-	}
-}
-
-// norms returns |W|^2 and |W U^T|^2.
-func (p *descriptionProduct[T]) norms(w matrix.Matrix[T]) (w2, wu2 T) {
-	matrix.Mul(p.product, w, p.factor.T())
-	other := p.product.Data
-	if p.square {
-		other = w.Data
-	}
-	return T(blas.Dot(w.Data, w.Data)), T(blas.Dot(other, p.product.Data))
-}
-
-// addGradient adds scale times the gradient with respect to W, at the W of the last call of norms.
-func (p *descriptionProduct[T]) addGradient(dw matrix.Matrix[T], scale T) {
-	if p.square {
-		blas.AddScaled(dw.Data, 2*scale, p.product.Data)
-		return
-	}
-	matrix.AddMul(dw, p.product.Times(2*scale), p.factor)
 }
 
 // writeGamma writes Gamma = softmax over k of (zeta V[m,:]), the soft group of each attribute, M x K.

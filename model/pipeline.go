@@ -76,7 +76,7 @@ func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64, own, full *adju
 			fit[row+i] = full.best(scores[i*s.Classes : (i+1)*s.Classes])
 		}
 		for i, v := range scores {
-			scores[i] = own.at(i%s.Classes, v)
+			scores[i] = own.corrected(i%s.Classes, v)
 		}
 		if s.Logs {
 			LogNormalise(scores, s.Classes)
@@ -182,7 +182,7 @@ func (p *Pipeline) Refer(r Reference, u dataset.Matrix[float64]) error {
 	if err != nil {
 		return err
 	}
-	r.Centre = float64(float32(stat.Mean(scores.Data, nil))) // as in files
+	r.Centre = float32(stat.Mean(scores.Data, nil))
 	p.Reference = r
 	return nil
 }

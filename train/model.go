@@ -145,7 +145,7 @@ func Save(path string, s *Saved) error {
 	u.Shape = []int{s.Descriptions.Rows, s.Descriptions.Cols}
 	correction := method.Tensors{
 		{Name: "stored", Matrix: s.Reference.Detections},
-		method.Vector("centre", []float32{float32(s.Reference.Centre)}),
+		method.Vector("centre", []float32{s.Reference.Centre}),
 	}
 	if s.Reference.Deciles.Rows > 0 {
 		correction = append(correction, method.Tensor{Name: "deciles", Matrix: s.Reference.Deciles})
@@ -282,7 +282,7 @@ func (h *header) load(f *safetensors.File) (err error) {
 	r = readerOf(f, correctionPrefix)
 	h.Reference.Detections = r.Get("stored", -1, -1)
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
-		h.Reference.Centre = float64(centre.Data[0])
+		h.Reference.Centre = centre.Data[0]
 	}
 	if len(r.Tensors) > 2 {
 		h.Reference.Deciles = r.Get("deciles", 9, h.Reference.Detections.Cols)

@@ -121,15 +121,9 @@ func (l *learner) detect() (bxe float64) {
 	return bxe
 }
 
-// machine is that of W or of V.
-type machine interface {
-	Step() (model.Terms, error)
-	Learnables() []G.ValueGrad
-}
-
 // phase runs steps of a machine on batches of shuffled examples, which fill copies by their
 // places, and averages the terms over samples.
-func (l *learner) phase(name string, epoch int, m machine, solver *adam,
+func (l *learner) phase(name string, epoch int, m *model.Machine[float32], solver *adam,
 	fill func(places []int),
 ) (method.Phase, error) {
 	p := method.Phase{Name: name}
