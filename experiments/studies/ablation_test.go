@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -56,18 +55,8 @@ func TestAblate(t *testing.T) {
 		}
 	}
 	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
-	var stored results.Accuracies
-	testlab.Stored(t, l, "ablation", &stored)
-	testkit.Equal(t, "stored", &stored, a, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
 	testkit.Equal(t, "designs", len(designs), 9)
-	if dots := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Points) != 0 {
+	if dots := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Points) != 0 {
 		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Panels)
 	}
-}
-
-func TestAblateRefuses(t *testing.T) {
-	l := testlab.New(t)
-	l.Data.Groups = nil
-	_, err := results.Ask(t.Context(), &Ablation{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)), l)
-	testkit.WantError(t, err, "variant: expected one that the data set allows")
 }

@@ -36,7 +36,6 @@ type GroupThresholds struct {
 type Grouping struct {
 	GroupThresholds
 	Base config.Config `json:"base"` // set by Plan
-	Top  int           `json:"-"`    // attributes of a group to print
 }
 
 // Settings lists the settings of the study.
@@ -44,10 +43,8 @@ func (q *Grouping) Settings(r *config.Request) setting.List {
 	q.Threshold = 1e-3
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
 	r.Variants = []model.Variant{model.KSoft, model.SemanticSoft}
-	return slices.Concat(r.DevSettings("method"), setting.List{
-		setting.Number("below", &q.Below, 0, correlation).In(setting.Classes),
-		setting.Whole("top", &q.Top, 5, setting.Between(0, int(setting.Count.Most))).In(setting.Output),
-	}.Common())
+	return append(r.DevSettings("method"),
+		setting.Number("below", &q.Below, 0, correlation).In(setting.Classes).Common())
 }
 
 // Plan has the method by the full protocol.
@@ -78,7 +75,7 @@ var groupsEntry = Entry{"groups", func() results.Study { return new(Grouping) },
 	Name: "groups", Title: "Learned groups", Command: "groups",
 	Text: "Gamma, the share of each attribute in each learned group: how sparse it is, which pairs of " +
 		"attributes share a group, and the attributes of each group by their share.",
-	New: func() results.Result { return &LearnedGroups{Top: 5} },
+	New: func() results.Result { return new(LearnedGroups) },
 }}}
 
 // LearnedGroups is the analysis of one model. Shares are fractions.
@@ -100,8 +97,6 @@ type LearnedGroups struct {
 	Published *PublishedGroups `json:"published"` // null if the paper does not use this data set
 
 	Model string `json:"model,omitempty"` // its file; missing where the command did not store one
-
-	Top int `json:"-"` // attributes of a group that the table names
 }
 
 // Group is a column of Gamma.
@@ -141,7 +136,7 @@ func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (res
 	gamma := dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta))
 	r := &LearnedGroups{
 		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, GroupThresholds: q.GroupThresholds,
-		Groups: groupsOf(gamma, m.Attributes, q.Threshold), Model: file, Top: q.Top,
+		Groups: groupsOf(gamma, m.Attributes, q.Threshold), Model: file,
 	}
 	p := config.Published.Groups
 	if key := strings.ToUpper(d.Name); p.K[key] > 0 && config.IsPublished(d) {
@@ -209,17 +204,18 @@ func (r *LearnedGroups) Tables() []*table.Table {
 		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does "+
 			"not\nstate below which correlation it calls two attributes anti-correlated.", published.K)
 	}
+	const most = 5 // attributes of a group; --json has all
 	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)
 	for _, group := range r.Groups {
 		var names []string
-		for _, m := range group.Members[:min(r.Top, len(group.Members))] {
+		for _, m := range group.Members[:min(most, len(group.Members))] {
 			weight := fmt.Sprintf(" %.2f", m.Weight)
 			if weight == " 1.00" { // as all of a model with given groups
 				weight = ""
 			}
 			names = append(names, format.AttributeName(m.Attribute)+weight)
 		}
-		if more := len(group.Members) - r.Top; more > 0 {
+		if more := len(group.Members) - most; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
 		}
 		groups.Row(group.K, len(group.Members), fmt.Sprintf("%.1f", group.Weight), strings.Join(names, ", "))

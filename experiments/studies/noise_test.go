@@ -54,7 +54,7 @@ func TestSaltAndPepperIsNested(t *testing.T) {
 	})
 }
 
-// askNoise asks with LAGO's variants and ESZSL, and returns the stored result.
+// askNoise asks with LAGO's variants and ESZSL.
 func askNoise(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ...model.Variant) *results.Accuracies {
 	t.Helper()
 	c := &Noise{Ratios: ratios, NoiseSeeds: draws, names: append(format.Strings(variants), "eszsl")}
@@ -63,10 +63,7 @@ func askNoise(t *testing.T, l *lab.Lab, ratios []float64, draws int, variants ..
 		configs[i] = v.With("freeze_prior", false) // with the prior of eight training classes, accuracy is near chance
 	}
 	r := testlab.Request(testlab.Config(l, config.DevThenTest, model.SemanticHard), configs...)
-	testlab.Ask[*results.Accuracies](t, l, c, r)
-	var stored results.Accuracies
-	testlab.Stored(t, l, "noise", &stored)
-	return &stored
+	return testlab.Ask[*results.Accuracies](t, l, c, r)
 }
 
 // testModels are the files of the models of a method.

@@ -1,7 +1,6 @@
 package studies
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -62,11 +61,7 @@ func TestRun(t *testing.T) {
 		if len(r.RunDirs) != runs || r.Reused != 0 || math.Abs(r.Seconds-seconds) > 1e-12 || chosen != hasDev || (r.Adaptation != nil) != (hasDev > 0) {
 			t.Errorf("%s: found %+v, chosen %d times", stage, r, chosen)
 		}
-		var stored MethodAccuracy
-		testlab.Stored(t, l, RunKind, &stored)
-		testkit.Equal(t, fmt.Sprint("stored result of ", stage), string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(r))(t)))
-		testkit.Equal(t, fmt.Sprint("stored text of ", stage), testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-		testkit.WantNoText(t, testlab.Text(stored.Tables()), "; chance: ")
+		testkit.WantNoText(t, testlab.Text(r.Tables()), "; chance: ")
 		l.OnStep = func(step string) { t.Errorf("%s again", step) }
 		l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
 		again := askMethod(t, l, preset(l, stage))
@@ -138,10 +133,7 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff([]string{"ESZSL", "singletons", "semantic-hard", "k-soft", "semantic-soft"}, titles); diff != "" || len(r.Missing) > 0 {
 		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
 	}
-	var stored PaperTables
-	testlab.Stored(t, l, "reproduction", &stored)
-	testkit.Equal(t, "stored text", testlab.Text(stored.Tables()), testlab.Text(r.Tables()))
-	if figures := testkit.Must(stored.Figures(""))(t); len(figures) != 1 || figures[0].Name != "reproduction" {
+	if figures := testkit.Must(r.Figures(""))(t); len(figures) != 1 || figures[0].Name != "reproduction" {
 		t.Errorf("figures %+v", figures)
 	}
 }

@@ -1,7 +1,6 @@
 package studies
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"testing"
 
@@ -24,22 +23,13 @@ func searchedFrom(l *lab.Lab) config.Config {
 	return testlab.Config(l, config.DevThenTest, model.SemanticHard)
 }
 
-// askSearch asks with a budget of 6 over two folds.
-func askSearch(t *testing.T, l *lab.Lab, start config.Config, given ...string) (*Search, results.Result, error) {
-	c, r := &Search{Budget: testBudget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}, testlab.Request(start)
-	r.Given = given
-	found, err := results.Ask(t.Context(), c, r, l)
-	return c, found, err
-}
-
 // The file has the best settings for the test stage, with the epochs of all seeds: it
 // makes the trials of the result, which run.
 func TestChosenSettings(t *testing.T) {
 	l := testlab.New(t)
-	c, found, err := askSearch(t, l, searchedFrom(l))
-	testkit.NoError(t, err)
-	s := found.(*FoundSettings)
-	testkit.NoError(t, fileio.Write(c.File, c.Files(found)[0].Write))
+	c := &Search{Budget: testBudget, Folds: 2, File: filepath.Join(t.TempDir(), "found.json")}
+	s := testlab.Ask[*FoundSettings](t, l, c, testlab.Request(searchedFrom(l)))
+	testkit.NoError(t, fileio.Write(c.File, c.Files(s)[0].Write))
 	if len(s.Tried) != testBudget || len(s.Missing) > 0 || s.Tried[1].Final == nil || s.Tried[2].Final != nil {
 		t.Fatalf("%d settings, missing %v", len(s.Tried), s.Missing)
 	}
@@ -63,32 +53,24 @@ func TestChosenSettings(t *testing.T) {
 			t.Error(r.Missing)
 		}
 	}
-	var stored FoundSettings
-	testlab.Stored(t, l, "searched", &stored)
-	testkit.Equal(t, "stored result", string(testkit.Must(json.Marshal(&stored))(t)), string(testkit.Must(json.Marshal(s))(t)))
-	stored.Budget++ // as if the space had no more
-	testkit.WantText(t, testlab.Text(stored.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
+	s.Budget++ // as if the space had no more
+	testkit.WantText(t, testlab.Text(s.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
 		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+format.ShellLine(c.File)+"\n")
 }
 
 // The errors name the folder of a run that failed.
 func TestSearchesThatFail(t *testing.T) {
 	l := testlab.New(t)
-	_, _, err := askSearch(t, l, searchedFrom(l).With("lr", 1e38), "lr")
-	testkit.WantError(t, err, "none of the settings has a model; the first that failed, "+l.Root)
+	c, r := &Search{Budget: testBudget, Folds: 2}, testlab.Request(searchedFrom(l).With("lr", 1e38))
+	r.Given = []string{"lr"}
+	testkit.Fails(results.Ask(t.Context(), c, r, l))(t, "none of the settings has a model; the first that failed, "+l.Root)
 
-	_, found, err := askSearch(t, l, searchedFrom(l))
-	testkit.NoError(t, err)
-	s := found.(*FoundSettings)
+	r = testlab.Request(searchedFrom(l))
+	s := testlab.Ask[*FoundSettings](t, l, c, r)
 	for _, best := range s.Tried[:2] {
 		trial := lab.DevTrials(best.Config, testkit.Must(l.Folds(l.Parts[0], 2))(t)[:1], 1, s.Epochs)[0]
 		dir := filepath.Join(l.Root, "splits", trial.Name())
 		testkit.NoError(t, trial.WriteResult(dir, &train.Result{Status: train.NotFinite, Error: "CXE is NaN"}, nil))
 	}
-	_, _, err = askSearch(t, l, searchedFrom(l))
-	testkit.WantError(t, err, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
-
-	l.Data.Groups = nil
-	_, _, err = askSearch(t, l, searchedFrom(l))
-	testkit.WantError(t, err, "variant: expected one that the data set allows")
+	testkit.Fails(results.Ask(t.Context(), c, r, l))(t, "none of the best settings has a model with each of 3 seeds; the last that failed, "+l.Root, ": CXE is NaN")
 }

@@ -1,7 +1,6 @@
 package studies
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +31,10 @@ func TestTextsNameEveryStudy(t *testing.T) {
 	}
 }
 
-// answer asks a study with settings as on the command line, "key=value", and with those that make it short.
-func answer(t *testing.T, entry Entry, l *lab.Lab, given ...string) (results.Result, error) {
+// request has settings of a study as on the command line, "key=value", and those that make it short.
+func request(t *testing.T, study results.Study, l *lab.Lab, given ...string) *config.Request {
 	t.Helper()
-	study, r := entry.New(), &config.Request{Out: l.Root}
+	r := &config.Request{Out: l.Root}
 	list := study.Settings(r)
 	list.SetDefaults()
 	for _, text := range append([]string{"dataset=" + l.Data.Name, "epochs=2", "batch=16"}, given...) {
@@ -51,7 +50,7 @@ func answer(t *testing.T, entry Entry, l *lab.Lab, given ...string) (results.Res
 	if c, ok := study.(results.Checker); ok {
 		testkit.NoError(t, c.Check(r))
 	}
-	return results.Ask(t.Context(), study, r, l)
+	return r
 }
 
 // Every study answers, or says what the data set lacks, where there are too few classes for a dev stage, and
@@ -72,13 +71,14 @@ func TestStudiesOfFewClasses(t *testing.T) {
 				l := lab.New(simulate.Make(simulate.Spec{
 					Name: "few", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: classes[0], ValClasses: classes[1], TestClasses: 4,
 				}), t.TempDir())
-				found, err := answer(t, entry, l, given[entry.Command]...)
+				study := entry.New()
+				r := request(t, study, l, given[entry.Command]...)
 				if want := refused[entry.Command]; want != "" {
+					_, err := results.Ask(t.Context(), study, r, l)
 					testkit.WantError(t, err, want)
 					return
 				}
-				testkit.NoError(t, err)
-				testkit.Must(json.Marshal(found))(t)
+				found := testlab.Ask[results.Result](t, l, study, r)
 				testkit.Must(found.Figures(l.Root))(t)
 				testkit.WantText(t, testlab.Text(found.Tables()), " on few")
 			})

