@@ -38,7 +38,7 @@ type Report struct {
 func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r, err := findErrors(ctx, name, o)
 	if err == nil && r.OK {
-		missing := check.CountMissing(descriptions.Of(r.Data))
+		missing := check.CountMissing(descriptions.TableOf(r.Data))
 		doubts := check.FindDoubts(r.Data)
 		r.Missing, r.Doubts = &missing, &doubts
 		r.Warnings = append(r.Warnings, check.Findings(check.Warning, check.Warnings(r.Data))...)
@@ -228,7 +228,7 @@ func Order(ctx context.Context, name string, o Options) (q check.Questionnaire, 
 	if err != nil {
 		return q, err
 	}
-	return check.NewQuestionnaire(descriptions.Of(d)), nil
+	return check.NewQuestionnaire(descriptions.TableOf(d)), nil
 }
 
 // Describe completes attributes.csv and classes.csv of a data set in the open layout: the classes of

@@ -78,14 +78,14 @@ func Describe(t *descriptions.Table) Descriptions {
 		differ := map[string]float64{}
 		for m, a := range t.Attributes {
 			x, y := u.Row(p.a)[m], u.Row(p.b)[m]
-			switch by := math.Abs(x - y); {
-			case math.IsNaN(by):
+			switch difference := math.Abs(x - y); {
+			case math.IsNaN(difference):
 				pair.Missing = append(pair.Missing, a.Name)
 				lack[m]++
 				pair.same = pair.same && math.IsNaN(x) && math.IsNaN(y)
-			case by > 0:
+			case difference > 0:
 				pair.Differ = append(pair.Differ, a.Name)
-				differ[a.Name], pair.same = by, false
+				differ[a.Name], pair.same = difference, false
 			}
 		}
 		slices.SortStableFunc(pair.Differ, func(a, b string) int { return cmp.Compare(differ[b], differ[a]) })
@@ -184,7 +184,7 @@ func (c *checker) confusable() {
 	if len(c.Classes) > comparedClasses {
 		return
 	}
-	d := Describe(descriptions.Of(c.Dataset))
+	d := Describe(descriptions.TableOf(c.Dataset))
 	for _, p := range d.Pairs {
 		pair := fmt.Sprintf("classes %s and %s", invalid.Quote(p.A), invalid.Quote(p.B))
 		hint := "Add an attribute on which they differ."
@@ -385,15 +385,15 @@ func Ask(g *impute.Gaussian, groups []descriptions.Group) []Question {
 // Rows are the questions as lines of CSV.
 func (q Questionnaire) Rows() [][]string {
 	rows := [][]string{{"kind", "name", "entries", "explained"}}
-	for i, of := range slices.Concat(q.Groups, q.Attributes) {
+	for i, asked := range slices.Concat(q.Groups, q.Attributes) {
 		kind, explained := "group", ""
 		if i >= len(q.Groups) {
 			kind = "attribute"
 		}
-		if of.Explained != nil {
-			explained = fmt.Sprintf("%.4f", *of.Explained)
+		if asked.Explained != nil {
+			explained = fmt.Sprintf("%.4f", *asked.Explained)
 		}
-		rows = append(rows, []string{kind, of.Name, fmt.Sprint(of.Entries), explained})
+		rows = append(rows, []string{kind, asked.Name, fmt.Sprint(asked.Entries), explained})
 	}
 	return rows
 }

@@ -78,7 +78,7 @@ func TestFindDoubts(t *testing.T) {
 // With ten classes groups and attributes are ordered by what they tell; with fewer the order is the file's.
 func TestQuestionnaire(t *testing.T) {
 	d := tables(t)["glyphs"]
-	table := descriptions.Of(d)
+	table := descriptions.TableOf(d)
 	q := check.NewQuestionnaire(table)
 	if n := len(q.Groups); !q.Measured || n != len(d.Groups) || *q.Groups[0].Explained >= *q.Groups[n-1].Explained || *q.Groups[n-1].Explained < 0.99 {
 		t.Errorf("found %+v, expected all groups, which explain more and more", q.Groups)

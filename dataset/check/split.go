@@ -201,12 +201,12 @@ func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
 func groups[K comparable](keys []K) (sets [][]int) {
 	place := make(map[K]int, len(keys))
 	for i, key := range keys {
-		at, found := place[key]
+		k, found := place[key]
 		if !found {
-			at, sets = len(sets), append(sets, nil)
-			place[key] = at
+			k, sets = len(sets), append(sets, nil)
+			place[key] = k
 		}
-		sets[at] = append(sets[at], i)
+		sets[k] = append(sets[k], i)
 	}
 	return sets
 }

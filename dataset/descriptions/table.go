@@ -71,8 +71,8 @@ func AttributesOf(d *dataset.Dataset) []Attribute {
 	return list
 }
 
-// Of returns the descriptions of a data set.
-func Of(d *dataset.Dataset) *Table {
+// TableOf returns the descriptions of a data set.
+func TableOf(d *dataset.Dataset) *Table {
 	t := &Table{Attributes: AttributesOf(d), Classes: d.Classes, Drafts: d.Drafts}
 	for z := range d.Classes {
 		cells := make([]string, len(d.Attributes))
@@ -104,13 +104,13 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 // lacking returns those of a list whose names are none of the known ones, each name once.
 func lacking[T any](known, list []T, name func(T) string) (added []T) {
 	seen := make(map[string]bool, len(known))
-	for _, of := range known {
-		seen[name(of)] = true
+	for _, item := range known {
+		seen[name(item)] = true
 	}
-	for _, of := range list {
-		if !seen[name(of)] {
-			seen[name(of)] = true
-			added = append(added, of)
+	for _, item := range list {
+		if !seen[name(item)] {
+			seen[name(item)] = true
+			added = append(added, item)
 		}
 	}
 	return added

@@ -116,10 +116,10 @@ func shortName(name string) string { return strings.TrimPrefix(foldName(name), "
 
 // column is one trait.
 type column struct {
-	name  string
-	line  int // that names it first
-	cells []cell
-	at    map[int]int // cells by class
+	name   string
+	line   int // that names it first
+	cells  []cell
+	places map[int]int // of the cells of the classes
 }
 
 type cell struct {
@@ -196,7 +196,7 @@ func (r *traitReader) columns() (columns []*column) {
 			if _, want := dataset.CheckName(name); want != "" {
 				r.file.Report("trait", line, "", want+" for a trait", invalid.Quote(name))
 			}
-			c = &column{name: name, line: line, at: map[int]int{}}
+			c = &column{name: name, line: line, places: map[int]int{}}
 			byMeaning[key], columns = c, append(columns, c)
 		}
 		return c
@@ -229,16 +229,16 @@ func (r *traitReader) columns() (columns []*column) {
 }
 
 // add adds a cell unless it is missing. Further cells of a class list further words.
-func (c *column) add(of cell) {
-	if of.class < 0 || isMissing(of.text) {
+func (c *column) add(entry cell) {
+	if entry.class < 0 || isMissing(entry.text) {
 		return
 	}
-	if i, known := c.at[of.class]; known {
-		c.cells[i].text += "; " + of.text
+	if i, known := c.places[entry.class]; known {
+		c.cells[i].text += "; " + entry.text
 		return
 	}
-	c.at[of.class] = len(c.cells)
-	c.cells = append(c.cells, of)
+	c.places[entry.class] = len(c.cells)
+	c.cells = append(c.cells, entry)
 }
 
 // class returns the place of the class of a line among names, -1 after a problem.
@@ -284,7 +284,7 @@ func (r *traitReader) attribute(name string) int {
 	return -1
 }
 
-func isOther(of cell) bool { return !isProbability(of.text) }
+func isOther(entry cell) bool { return !isProbability(entry.text) }
 
 // read returns the attributes of a column and adds what it was taken for to the report.
 func (r *traitReader) read(c *column) []*described {
@@ -318,13 +318,13 @@ func (r *traitReader) read(c *column) []*described {
 func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 	d := &described{a, map[int]float64{}}
 	counts, trait := map[string]int{}, Trait{Column: c.name, Kind: "yes or no"}
-	for _, of := range c.cells {
-		p, wrong := r.scale.probability(of.text)
+	for _, entry := range c.cells {
+		p, wrong := r.scale.probability(entry.text)
 		if wrong != nil {
-			r.file.Report(c.name, of.line, c.name, wrong.Want, wrong.Got, wrong.Hint)
+			r.file.Report(c.name, entry.line, c.name, wrong.Want, wrong.Got, wrong.Hint)
 			continue
 		}
-		d.p[of.class] = p
+		d.p[entry.class] = p
 		if counts[nearestWord(p)]++; p != 0 && p != 1 {
 			trait.Kind = "shares"
 		}

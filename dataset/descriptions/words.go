@@ -132,8 +132,8 @@ const (
 
 // items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It
 // reports the first one in another form. g is nil for a new group.
-func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool) {
-	text := of.text
+func (r *traitReader) items(c *column, g *Group, entry cell) (items []item, ok bool) {
+	text := entry.text
 	if n := len(text); n > 1 && slices.Contains([]string{"[]", "{}"}, text[:1]+text[n-1:]) {
 		text = text[1 : n-1]
 	}
@@ -171,10 +171,10 @@ func (r *traitReader) items(c *column, g *Group, of cell) (items []item, ok bool
 				hint = wrong.Hint
 			}
 		}
-		if word != strings.ToLower(of.text) {
-			got += " in " + invalid.Quote(of.text)
+		if word != strings.ToLower(entry.text) {
+			got += " in " + invalid.Quote(entry.text)
 		}
-		r.file.Report(c.name, of.line, c.name, want, got, hint)
+		r.file.Report(c.name, entry.line, c.name, want, got, hint)
 		return nil, false
 	}
 	return items, true
@@ -193,13 +193,13 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 	}
 	var words []string
 	says := map[int]bool{} // classes
-	for _, of := range c.cells {
-		items, ok := r.items(c, g, of)
+	for _, entry := range c.cells {
+		items, ok := r.items(c, g, entry)
 		if !ok { // as further cells may be
 			return nil
 		}
 		for _, it := range items {
-			says[of.class] = true
+			says[entry.class] = true
 			key := wordKey(it.word)
 			if it.word == noneOfGroup {
 				continue
@@ -214,7 +214,7 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 				}
 				words = append(words, it.word)
 			}
-			attributeOf[key].p[of.class] = it.p
+			attributeOf[key].p[entry.class] = it.p
 		}
 	}
 	trait := Trait{Column: c.name, Kind: "words"}

@@ -134,7 +134,7 @@ func TestMixedCandidates(t *testing.T) {
 	if p := testkit.Must(m.Predictor(m.SelectedCandidates(d, All), Options{}))(t); p.Decision.Omega != 0.25 || p.Decision.Calibration != nil {
 		t.Errorf("without held-out samples: %+v", p.Decision)
 	}
-	table := descriptions.Of(d)
+	table := descriptions.TableOf(d)
 	table.AddClasses("fly", "undescribed")
 	table.Set(len(table.Classes)-2, 2, "1")
 	today, ok := m.Described(table)

@@ -102,7 +102,7 @@ func New(ctx context.Context, c Page) (s *Server, err error) {
 	case d != nil:
 		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train " +
 			"docs xlsa17 has the lines of Python that write them as such."
-		s.d, s.pictures = descriptions.Of(d), d
+		s.d, s.pictures = descriptions.TableOf(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {
 			s.labels = append(s.labels, d.Classes[z])
