@@ -4,8 +4,6 @@
 //	.npy    a NumPy array of numbers, samples x D, as numpy.save writes it
 //	.csv    numbers separated by commas, one line per sample, with or without a line of
 //	        column names; also from standard input
-//	.mat    the variable features, D x samples, of a MATLAB v5 file, as in the xlsa17
-//	        layout; this one is held in memory
 //
 // Values are returned as float32 and must be finite.
 //
@@ -25,7 +23,6 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
-	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -53,7 +50,7 @@ func (r *Reader) Cols() int { return r.cols }
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// Open opens a file of features by its extension: .npy, .csv or .mat, in any case; "-" is CSV
+// Open opens a file of features by its extension: .npy or .csv, in any case; "-" is CSV
 // on standard input. With named, the first column in CSV may be path or id, with the names of the samples.
 // Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string, named bool) (*Reader, error) {
@@ -63,13 +60,7 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 	extension := filepath.Ext(path)
 	switch strings.ToLower(extension) {
 	case ".npy":
-		a, err := npy.Open(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		return newArray(path, a.Rows, a.Cols, func(_ int, row []float32) error {
-			return a.Read(row)
-		}, a.Close), nil
+		return openNPY(ctx, path)
 	case ".csv":
 		f, err := fileio.Open(ctx, path)
 		if err != nil {
@@ -80,51 +71,25 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 			_ = f.Close() // nothing was written
 		}
 		return r, err
-	case ".mat":
-		return openMAT(ctx, path)
 	}
 	return nil, &invalid.Error{
-		Where: path, Want: "features in a file named .npy, .csv or .mat", Got: strconv.Quote(extension),
+		Where: path, Want: "features in a file named .npy or .csv", Got: strconv.Quote(extension),
 		Hint: "Save a table as CSV, and an array with numpy.save.",
 	}
 }
 
-// openMAT reads the variable features, D x samples, which column by column is samples x D
-// row by row.
-func openMAT(ctx context.Context, path string) (*Reader, error) {
-	const variable = "features"
-	variables, err := matlab.Open(ctx, path, []string{variable})
+// openNPY reads an array, of which the number of rows is known.
+func openNPY(ctx context.Context, path string) (*Reader, error) {
+	a, err := npy.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	a := variables[variable]
-	if len(a.Dims) != 2 || a.Count() == 0 || !a.Class.Numeric() {
-		return nil, &invalid.Error{
-			Where: path, Field: variable, Want: "numbers for D dimensions x samples, at least one of each",
-			Got: a.Size(),
-		}
-	}
-	if err := a.Load(ctx); err != nil {
-		return nil, err
-	}
-	cols := a.Dims[0]
-	load := func(row int, dst []float32) error {
-		copy(dst, a.Float32[row*cols:])
-		return nil
-	}
-	return newArray(path, a.Dims[1], cols, load, func() error { return nil }), nil
-}
-
-// newArray reads a file with a known number of rows, of which load reads one.
-func newArray(path string, rows, cols int, load func(row int, dst []float32) error,
-	closeFile func() error,
-) *Reader {
 	i := -1
 	next := func(row []float32) (*invalid.Error, error) {
-		if i++; i >= rows {
+		if i++; i >= a.Rows {
 			return nil, io.EOF
 		}
-		if err := load(i, row); err != nil {
+		if err := a.Read(row); err != nil {
 			return nil, err
 		}
 		if j := matrix.NotFinite(row); j >= 0 {
@@ -135,7 +100,7 @@ func newArray(path string, rows, cols int, load func(row int, dst []float32) err
 		}
 		return nil, nil
 	}
-	return &Reader{path: path, rows: rows, cols: cols, next: next, close: closeFile}
+	return &Reader{path: path, rows: a.Rows, cols: a.Cols, next: next, close: a.Close}, nil
 }
 
 // Read fills block from the next rows and returns how many it filled. These are fewer

@@ -3,7 +3,6 @@ package features
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/matlab"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -98,16 +96,6 @@ func TestCSVErrors(t *testing.T) {
 			_, err := ReadAll(t.Context(), path)
 			checkError(t, err, path, c.want)
 		})
-	}
-}
-
-func TestMAT(t *testing.T) {
-	const path = "../xlsa17/testdata/compressed/res101.mat"
-	vars := testkit.Must(matlab.Open(t.Context(), path, []string{"features"}))(t)
-	testkit.NoError(t, vars["features"].Load(t.Context()))
-	want := dataset.Matrix[float32]{Rows: 108, Cols: 24, Data: vars["features"].Float32}
-	for _, rows := range []int{1, 50, 108, 200} {
-		testkit.Equal(t, fmt.Sprintf("by %d rows", rows), readBy(t, path, rows), want)
 	}
 }
 

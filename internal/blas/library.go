@@ -28,7 +28,7 @@ type library struct {
 func (l *library) info() Info { return l.description }
 
 // Below these numbers of multiplications gonum is faster than a call into a library,
-// which takes about 100 ns (BenchmarkGemm).
+// which takes about 100 ns.
 const (
 	leastProduct = 1 << 7
 	leastVector  = 1 << 14

@@ -218,26 +218,6 @@ func panicOf(call func(backend), b backend) (message string) {
 	return ""
 }
 
-// The sizes of the model (a batch of 64 samples, D = 2048, 312 attributes, 11 groups), and
-// those from which a library is faster than gonum.
-func BenchmarkGemm(b *testing.B) {
-	impls := []backend{pureGo{}}
-	if l, err := search(); err == nil {
-		impls = append(impls, l)
-	}
-	for _, size := range [][3]int{{4, 4, 4}, {8, 8, 8}, {64, 11, 64}, {64, 312, 64}, {64, 2048, 312}, {2048, 64, 312}} {
-		m, k, n := size[0], size[1], size[2]
-		x, y, z := ramp[float32](m*k), ramp[float32](k*n), ramp[float32](m*n)
-		for _, impl := range impls {
-			b.Run(fmt.Sprintf("%dx%dx%d/%s", m, k, n, impl.info().Name), func(b *testing.B) {
-				for b.Loop() {
-					impl.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, x, k, y, n, 0, z, n)
-				}
-			})
-		}
-	}
-}
-
 // ramp returns n small numbers of both signs.
 func ramp[T float32 | float64](n int) []T {
 	x := make([]T, n)

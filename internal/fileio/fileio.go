@@ -19,7 +19,6 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"time"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -38,24 +37,16 @@ type File struct {
 	pipe []byte // buffer for what is no regular file, else nil
 }
 
-// writerWait is how long Open waits for a program that writes to a named pipe.
-var writerWait = 10 * time.Second
-
-// Open opens the file at path. Errors are *invalid.Error, or the context's.
+// Open opens the file at path. A named pipe is opened once a program writes to it. Errors are *invalid.Error,
+// or the context's.
 func Open(ctx context.Context, path string) (*File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, writerWait)
-	defer cancel()
-	file, err := wait(within, func() (*os.File, error) { return os.Open(path) })
+	file, err := wait(ctx, func() (*os.File, error) { return os.Open(path) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil && within.Err() != nil:
-		return nil, &invalid.Error{
-			Where: path, Want: "a file, or a pipe that a program writes to", Got: "a pipe without a writer",
-		}
 	case err != nil:
 		return nil, invalid.File(path, err)
 	}

@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Neither opening a pipe nor reading from one outlasts the context, and a pipe without a writer is refused.
+// Neither opening a pipe nor reading from one outlasts the context.
 func TestCancel(t *testing.T) {
 	path := pipe(t)
 	testkit.Fails(Lock(t.Context(), path, false, func() { t.Error("waiting for a pipe") }))(t, path+": expected a regular file")
@@ -105,12 +105,8 @@ func TestCancel(t *testing.T) {
 	if _, err := Open(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("opening gives %v", err)
 	}
-	defer func(wait time.Duration) { writerWait = wait }(writerWait)
-	writerWait = 10 * time.Millisecond
-	testkit.Fails(Open(t.Context(), path))(t, path+": expected a file, or a pipe that a program writes to, found a pipe without a writer")
 	w := testkit.Must(os.OpenFile(path, os.O_RDWR, 0))(t) // releases the abandoned goroutine
 	defer func() { _ = w.Close() }()
-	writerWait = time.Minute
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := io.ReadAll(testkit.Must(Open(ctx, path))(t)); !errors.Is(err, context.DeadlineExceeded) {
