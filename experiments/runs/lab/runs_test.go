@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -29,19 +30,10 @@ import (
 
 // trialOf returns a trial of 4 epochs.
 func trialOf(d *dataset.Dataset, v model.Variant, stage train.Stage, seed uint64) train.Trial {
-	t := train.Trial{
-		Dataset: d.Name, Fingerprint: d.Fingerprint(), Stage: stage, Preprocess: preprocess.None,
-		Epochs: 4, Patience: 50, Seed: seed, Method: methods.Variant(v),
-	}
-	for key, text := range map[string]string{"lr": "0.01", "bias_factor": "1", "batch": "16", "zeta": "3", "alpha": "0"} {
-		if err := t.Method.Set(key, text); err != nil {
-			panic(err)
-		}
-	}
-	if v == model.KSoft {
-		t.Method.Method.(*lago.Settings).K = 4
-	}
-	return t
+	c := config.GeneralFor(d.Name, methods.Variant(v)).With("preprocess", preprocess.None).With("lr", 0.01).With("bias_factor", 1).
+		With("batch", 16).With("zeta", 3).With("alpha", 0).With("k", 4)
+	c.Seed, c.Seeds = seed, 1
+	return c.Trials(d, d.Fingerprint(), stage, 4)[0]
 }
 
 // someTrials is four trials that differ in variant, stage, preprocessing and seed.
