@@ -194,8 +194,8 @@ func (c Curve) verify(path, want, holder string) error {
 	return &invalid.Error{Where: path, Want: "the curve whose checksum is in " + holder, Got: "another"}
 }
 
-// ReadCurve reads the curve.jsonl of a run of the stage, whose lines must be as a run writes them: a
-// value that is missing or null would be read as 0. Errors are *invalid.Error and name the line.
+// ReadCurve reads the curve.jsonl of a run of the stage, which must be as a run writes it: a value that is
+// missing or null would be read as 0. Errors are *invalid.Error and name the file.
 func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	data, err := fileio.ReadRegular(path)
 	if err != nil {
@@ -203,19 +203,16 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	}
 	for line := range bytes.Lines(data) {
 		var e Epoch
-		var written bytes.Buffer
-		err := fileio.Unmarshal(line, &e)
-		if err == nil {
-			err = Curve{e}.encode(&written)
-		}
-		bad := err != nil || !bytes.Equal(line, written.Bytes()) || e.Epoch != len(c)+1
-		if bad || stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
-			want := fmt.Sprintf("the JSON object of epoch %d of a run of the %s stage", len(c)+1, stage)
-			return nil, damaged(path, &invalid.Error{
-				Field: fmt.Sprintf("line %d", len(c)+1), Want: want, Got: "other text",
-			})
+		if fileio.Unmarshal(line, &e) != nil || e.Epoch != len(c)+1 ||
+			stage == Dev && (e.ValAccuracy == nil || e.ValAccuracyPerSample == nil) {
+			break
 		}
 		c = append(c, e)
+	}
+	var written bytes.Buffer
+	if err := c.encode(&written); err != nil || !bytes.Equal(data, written.Bytes()) {
+		want := fmt.Sprintf("a JSON object per line for each epoch of a run of the %s stage", stage)
+		return nil, damaged(path, &invalid.Error{Want: want, Got: "other text"})
 	}
 	return c, nil
 }

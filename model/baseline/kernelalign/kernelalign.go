@@ -98,16 +98,15 @@ func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	for i := range m.W.Data {
 		m.W.Data[i] = rng.Float32() * 2 / float32(e.X.Cols) // as in the authors' program
 	}
-	zeros, size := dataset.NewMatrix[float32], min(batchSize, len(e.Rows))
-	o, batch := newObjective(*c, dataset.Convert[float32](y), e.X.Cols, size), zeros(size, e.X.Cols)
-	grad, squares, rate := zeros(m.W.Rows, m.W.Cols), zeros(m.W.Rows, m.W.Cols), float32(c.LR)
+	o, rate := newObjective(*c, dataset.Convert[float32](y)), float32(c.LR)
+	squares := dataset.NewMatrix[float32](m.W.Rows, m.W.Cols)
 	state := method.Tensors{{Name: "W", Matrix: m.W}, {Name: "squares", Matrix: squares}}
 	// The loss of a sample is the objective of its batch before the step.
-	return baseline.Descend(m.Model, state, e, seed, size,
+	return baseline.Descend(m.Model, state, e, seed, batchSize,
 		func(rows, labels []int) (loss float64, moved bool, err error) {
-			x := batch.Slice(0, len(rows))
+			x := dataset.NewMatrix[float32](len(rows), e.X.Cols)
 			m.features(x, e.X, rows)
-			mean := o.step(x, labels, m.W, grad)
+			mean, grad := o.step(x, labels, m.W)
 			if !matrix.Finite(mean) {
 				return 0, false, &model.NotFinite{Term: "alignment", Value: mean}
 			}
@@ -320,56 +319,34 @@ func (k kernel) number(vv, vw, ww float64) float64 {
 	return vw
 }
 
-// objective computes the objective of the package comment and its gradient, with the buffers for one batch.
-// Matrix products have the precision of T; kernels and sums over samples are float64.
-type objective[T model.Float] struct {
-	settings Settings
-	kernel   kernel
-	mutual   bool              // with term (2)
-	y        dataset.Matrix[T] // Z x M, the normalised descriptions
-	yy       []float64         // Z, their squared lengths
-
-	a dataset.Matrix[T] // B x M, X W, then a part of the gradient with respect to it
-	s dataset.Matrix[T] // B x Z, X W Y', then the gradient with respect to it
-
-	// Only if mutual:
-	p   dataset.Matrix[T] // Z x D, Y W', the classes in feature space
-	pp  []float64         // Z, their squared lengths
-	byP []float64         // Z, the gradient with respect to pp
-	yP  dataset.Matrix[T] // Z x M, 2 byP Y
-
-	q dataset.Matrix[T] // M x M, W'W - I, only with the penalty (3)
-}
-
-// newObjective makes buffers for features of dims dimensions and batches of up to batch samples.
-func newObjective[T model.Float](c Settings, y dataset.Matrix[T], dims, batch int) *objective[T] {
-	zeros := dataset.NewMatrix[T]
-	o := &objective[T]{
-		settings: c, kernel: c.kernel(), mutual: c.mutual(), y: y, yy: squaredLengths(y),
-		a: zeros(batch, y.Cols), s: zeros(batch, y.Rows),
-	}
-	if o.mutual {
-		o.p, o.yP, o.byP = zeros(y.Rows, dims), zeros(y.Rows, y.Cols), make([]float64, y.Rows)
-	}
-	if c.Orthogonality > 0 {
-		o.q = zeros(y.Cols, y.Cols)
-	}
-	return o
-}
-
 // mutual reports whether term (2) has an effect.
 func (c Settings) mutual() bool { return c.Ort && c.kernel().distance }
 
-// step returns the objective at w (D x M) for the samples x (B x D), of length 1 and
-// of the classes labels, and writes its gradient with respect to w into grad (D x M).
-func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.Matrix[T]) float64 {
-	a, s := o.a.Slice(0, x.Rows), o.s.Slice(0, x.Rows)
-	matrix.Mul(a, x, w)
-	matrix.Mul(s, a, o.y.T())
-	if o.mutual {
-		matrix.Mul(o.p, o.y, w.T())
-		o.pp = squaredLengths(o.p)
-		clear(o.byP)
+// objective computes the objective of the package comment and its gradient. Matrix products have the
+// precision of T; kernels and sums over samples are float64.
+type objective[T model.Float] struct {
+	settings Settings
+	kernel   kernel
+	y        dataset.Matrix[T] // Z x M, the normalised descriptions
+	yy       []float64         // Z, their squared lengths
+
+	pp  []float64 // Z, the squared lengths of the classes in feature space; nil without term (2)
+	byP []float64 // Z, the gradient with respect to pp
+}
+
+func newObjective[T model.Float](c Settings, y dataset.Matrix[T]) *objective[T] {
+	return &objective[T]{settings: c, kernel: c.kernel(), y: y, yy: squaredLengths(y)}
+}
+
+// step returns the objective at w (D x M) for the samples x (B x D), of length 1 and of the classes labels,
+// and its gradient with respect to w (D x M).
+func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w dataset.Matrix[T]) (float64, dataset.Matrix[T]) {
+	a := matrix.Product(x, w)       // then a part of the gradient with respect to it
+	s := matrix.Product(a, o.y.T()) // then the gradient with respect to it
+	var p dataset.Matrix[T]         // Z x D, the classes in feature space
+	if o.settings.mutual() {
+		p = matrix.Product(o.y, w.T())
+		o.pp, o.byP = squaredLengths(p), make([]float64, o.y.Rows)
 	}
 	var loss float64
 	for i, class := range labels {
@@ -377,16 +354,17 @@ func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w, grad dataset.M
 	}
 	mean := 1 / T(x.Rows)
 	matrix.AddMul(a, s, o.y) // the whole gradient with respect to X W
-	matrix.Mul(grad, x.T().Times(mean), a)
-	if o.mutual {
+	grad := matrix.Product(x.T().Times(mean), a)
+	if o.pp != nil {
+		yP := matrix.New[T](o.y.Rows, o.y.Cols) // 2 byP Y
 		for z, g := range o.byP {
 			for m, v := range o.y.Row(z) {
-				o.yP.Row(z)[m] = T(2*g) * v
+				yP.Row(z)[m] = T(2*g) * v
 			}
 		}
-		matrix.AddMul(grad, o.p.T().Times(mean), o.yP)
+		matrix.AddMul(grad, p.T().Times(mean), yP)
 	}
-	return loss/float64(x.Rows) + o.orthogonality(w, grad)
+	return loss/float64(x.Rows) + o.orthogonality(w, grad), grad
 }
 
 // align returns the loss of one sample of a class, given its row a of X W and s of X W Y'. It replaces s by
@@ -411,7 +389,7 @@ func (o *objective[T]) align(a, s []T, class int) (loss float64) {
 			continue
 		}
 		byAA += slope
-		if o.mutual {
+		if o.pp != nil {
 			slopeP := slopeOf(o.kernel.number(1, float64(v), o.pp[z]))
 			o.byP[z] += slopeP
 			slope += slopeP
@@ -430,10 +408,10 @@ func (o *objective[T]) orthogonality(w, grad dataset.Matrix[T]) float64 {
 	if weight == 0 {
 		return 0
 	}
-	matrix.Mul(o.q, w.T(), w)
-	for m := range o.q.Rows {
-		o.q.Row(m)[m]--
+	q := matrix.Product(w.T(), w)
+	for m := range q.Rows {
+		q.Row(m)[m]--
 	}
-	matrix.AddMul(grad, w.Times(T(4*weight)), o.q)
-	return weight * baseline.SquaredLength(o.q.Data)
+	matrix.AddMul(grad, w.Times(T(4*weight)), q)
+	return weight * baseline.SquaredLength(q.Data)
 }

@@ -219,8 +219,7 @@ func drawProblem(t *rapid.T) problem {
 
 // step returns the objective and its gradient.
 func (p problem) step(c Settings) (float64, dataset.Matrix[float64]) {
-	grad := dataset.NewMatrix[float64](p.w.Rows, p.w.Cols)
-	return newObjective(c, p.y, p.x.Cols, p.x.Rows).step(p.x, p.labels, p.w, grad), grad
+	return newObjective(c, p.y).step(p.x, p.labels, p.w)
 }
 
 // naive computes the objective of the package comment.

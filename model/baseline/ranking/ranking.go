@@ -158,7 +158,7 @@ func (c *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	for i := range m.W.Data {
 		m.W.Data[i] = float32(rng.NormFloat64() * c.Init / math.Sqrt(float64(e.X.Cols)))
 	}
-	steps := blockSteps(c, e.X, m, dataset.Convert[float32](u), min(blockSize, len(e.Rows)))
+	steps := blockSteps(c, e.X, m, dataset.Convert[float32](u))
 	return baseline.Descend(m, method.Tensors{{Name: "W", Matrix: m.W}}, e, seed, blockSize, steps), nil
 }
 
@@ -239,45 +239,37 @@ const blockSize = 64
 //
 // with the W before the block. The first term, the x_i x_j' and finally W += lr X' (C U)
 // are matrix products for the whole block; in between, steps only involve the classes.
-func blockSteps(config *Settings, features dataset.Matrix[float32], m *baseline.Model,
-	u dataset.Matrix[float32], size int,
+func blockSteps(c *Settings, features dataset.Matrix[float32], m *baseline.Model,
+	u dataset.Matrix[float32],
 ) baseline.Step {
-	lossOfSample, lr, margin := lossOf[float32](config.Loss), float32(config.LR), float32(config.Margin)
+	lossOfSample, lr, margin := lossOf[float32](c.Loss), float32(c.LR), float32(c.Margin)
 	classes, uu := u.Rows, matrix.Product(u, u.T())
-	zeros := matrix.New[float32]
-	allX, allA, products := zeros(size, m.W.Rows), zeros(size, u.Cols), zeros(size, size)
-	// moves are C U U'
-	allScores, allC, allMoves := zeros(size, classes), zeros(size, classes), zeros(size, classes)
+	impl := blas32.Implementation()
 	return func(rows, labels []int) (loss float64, moved bool, err error) {
-		m.Gather(allX, features, rows)
 		n := len(rows)
-		x, a := allX.Slice(0, n), allA.Slice(0, n) // a is X W before the steps, and C U after them
-		matrix.Mul(a, x, m.W)
-		matrix.Mul(allScores.Slice(0, n), a, u.T())
-		xx := matrix.Of(products.Data[:n*n], n)
-		matrix.Mul(xx, x, x.T())
-
-		impl := blas32.Implementation()
+		x := matrix.New[float32](n, m.W.Rows)
+		m.Gather(x, features, rows)
+		scores := matrix.Product(matrix.Product(x, m.W), u.T())
+		xx := matrix.Product(x, x.T())
+		steps, moves := matrix.New[float32](n, classes), matrix.New[float32](n, classes) // C and C U U'
 		for i, y := range labels {
-			scores, c, moves := allScores.Row(i), allC.Row(i), allMoves.Row(i)
+			row, step, move := scores.Row(i), steps.Row(i), moves.Row(i)
 			if i > 0 {
-				impl.Sgemv(blas.Trans, i, classes, lr, allMoves.Data, classes, xx.Row(i), 1, 1, scores, 1)
+				impl.Sgemv(blas.Trans, i, classes, lr, moves.Data, classes, xx.Row(i), 1, 1, row, 1)
 			}
-			if z := matrix.NotFinite(scores); z >= 0 {
-				return 0, false, &model.NotFinite{Term: "W", Value: float64(scores[z])}
+			if z := matrix.NotFinite(row); z >= 0 {
+				return 0, false, &model.NotFinite{Term: "W", Value: float64(row[z])}
 			}
-			loss += lossOfSample(scores, y, margin, c)
-			clear(moves)
-			for z, v := range c {
+			loss += lossOfSample(row, y, margin, step)
+			for z, v := range step {
 				if v != 0 {
-					impl.Saxpy(classes, v, uu.Row(z), 1, moves, 1)
+					impl.Saxpy(classes, v, uu.Row(z), 1, move, 1)
 					moved = true
 				}
 			}
 		}
 		if moved {
-			matrix.Mul(a, allC.Slice(0, n), u)
-			matrix.AddMul(m.W, x.T().Times(lr), a)
+			matrix.AddMul(m.W, x.T().Times(lr), matrix.Product(steps, u))
 		}
 		return loss, moved, nil
 	}
