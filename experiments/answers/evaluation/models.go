@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -125,17 +124,6 @@ func (q Request) adapted(s *scored) (*Transductive, error) {
 func (q Request) addNotes(r *Result, missing string) {
 	if q.Adapt && q.Split == ValSplit {
 		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
-	}
-	var zero []string
-	samples := predictor.Samples{Data: q.Data, Rows: r.scored.rows}
-	for i, row := range samples.Rows {
-		if predictor.IsZero(q.Data.Features.Row(row)) {
-			_, id, _ := samples.Sample(i)
-			zero = append(zero, cmp.Or(id, strconv.Itoa(row)))
-		}
-	}
-	if len(zero) > 0 {
-		r.note("%s", predictor.ZeroText(zero))
 	}
 	if changed, _ := q.Model.Changed(q.Data); changed != "" {
 		r.note("%s", strings.TrimSuffix(changed, "."))

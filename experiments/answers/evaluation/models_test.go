@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -366,15 +365,6 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
 	validatedBy(t, e, nil)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
-}
-
-func TestEvaluateNamesSamplesOfZeros(t *testing.T) {
-	l := heldOutLab(t)
-	_, test := trained(t, l)
-	row := l.Data.SamplesOf(l.Data.Split.Test)[1]
-	clear(l.Data.Features.Row(row))
-	e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Model: test[0]})
-	testkit.WantText(t, strings.Join(e.Notes, "\n"), "the features of 1 sample are all 0, among them "+strconv.Itoa(row))
 }
 
 func TestReadModel(t *testing.T) {

@@ -20,10 +20,12 @@ import (
 // form rounder clusters in whitened features.
 const whitened preprocess.Chain = "sqrt,l2,whiten"
 
-// adaptedFeatures returns the preprocessing of features to adapt to by a chain, nil without one. It is fitted on
-// the samples of the classes that the model was trained on, without d.TestSeen: a model does not record whether
-// it was trained on these.
-func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain) (*preprocess.Transform, error) {
+// adaptedFeatures returns the preprocessing of features to adapt to by a chain, nil without one. It is fitted
+// on the samples of the classes that the model was trained on, without d.TestSeen: a model does not record
+// whether it was trained on these.
+func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain) (
+	*preprocess.Transform, error,
+) {
 	if chain == "" {
 		return nil, nil
 	}
@@ -92,8 +94,8 @@ func (b *batch) part(rows []int) *batch {
 
 func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x, Scores: b.scores}} }
 
-// chooseSettings chooses the temperature and tau with the highest accuracy on samples of validation classes. If
-// the 95 % interval of their gain over classes includes 0, Tau is 0.
+// chooseSettings chooses the temperature and tau with the highest accuracy on samples of validation classes.
+// If the 95 % interval of their gain over classes includes 0, Tau is 0.
 func chooseSettings(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
 	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1}}
 	r := rand.New(rand.NewPCG(13, 0))

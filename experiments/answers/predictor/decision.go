@@ -15,8 +15,8 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// fold is a model of the dev stage with the samples of the validation classes of its data. Those that were held
-// out of its training do not choose what concerns unseen classes.
+// fold is a model of the dev stage with the samples of the validation classes of its data. Those that were
+// held out of its training do not choose what concerns unseen classes.
 type fold struct {
 	*train.Saved
 	data     *dataset.Dataset

@@ -417,9 +417,13 @@ func (a *answer) groupName(k int) (string, []string) {
 	case model.DataGroups:
 		return a.Groups[k], nil
 	}
-	names := slices.Clone(a.Attributes)
-	SortBy(names, func(name string) float64 { return a.explainer.Gamma.Row(slices.Index(a.Attributes, name))[k] })
-	return strconv.Itoa(k), names[:min(strongest, len(names))]
+	attributes := a.explainer.Gamma.AllRows()
+	SortBy(attributes, func(m int) float64 { return a.explainer.Gamma.Row(m)[k] })
+	var names []string
+	for _, m := range attributes[:min(strongest, len(attributes))] {
+		names = append(names, a.Attributes[m])
+	}
+	return strconv.Itoa(k), names
 }
 
 // SortBy sorts a list by keys, the largest first.

@@ -1,6 +1,6 @@
-// Package predictor predicts with a trained model: a Predictor is a Model with the candidates and the decision,
-// see model.Decision, which corrects, calibrates and adapts its scores. The decision is chosen here, too, on
-// validation classes by models that were not trained on these, and stored in model files.
+// Package predictor predicts with a trained model: a Predictor is a Model with the candidates and the
+// decision, see model.Decision, which corrects, calibrates and adapts its scores. The decision is chosen here,
+// too, on validation classes by models that were not trained on these, and stored in model files.
 //
 // Predictions of many samples, explanations of one, and the scores of package evaluation all go through two
 // functions: what corrects the scores of a class is model.Correction, and what is done to corrected scores is
@@ -247,8 +247,8 @@ func (m *Model) Predictor(c Candidates, o Options) (*Predictor, error) {
 }
 
 // decide does to the corrected scores of a sample, one for each candidate, what the decision says, in place.
-// The softmax of the result is p(z|x) unless Temperature is 0. All predictions that are not adapted to a batch
-// go through it; explanations take what it adds to a score for a part of the correction.
+// The softmax of the result is p(z|x) unless Temperature is 0. All predictions that are not adapted to a
+// batch go through it; explanations take what it adds to a score for a part of the correction.
 func (p *Predictor) decide(scores []float64) {
 	if p.Temperature > 0 {
 		floats.Scale(1/p.Temperature, scores)

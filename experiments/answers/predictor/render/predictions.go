@@ -86,9 +86,9 @@ func valueName(r *predictor.Predictions) string {
 // writeCSV leaves the prediction empty if the model abstains.
 func (l *listing) writeCSV(to io.Writer) {
 	w := csv.NewWriter(to)
-	header := l.record("sample", "id", "true_class", "prediction", "fit")
+	header, value := l.record("sample", "id", "true_class", "prediction", "fit"), valueName(l.Predictions)
 	for i := range min(l.Top, len(l.Candidates.Names)) {
-		header = append(header, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", valueName(l.Predictions), i+1))
+		header = append(header, fmt.Sprintf("class_%d", i+1), fmt.Sprintf("%s_%d", value, i+1))
 	}
 	_ = w.Write(header) // to a buffer
 	for _, s := range l.Samples {
@@ -136,7 +136,8 @@ func (l *listing) writeTable(to io.Writer) {
 	if min(l.Top, len(l.Candidates.Names)) > 1 {
 		next = "next"
 	}
-	write(l.record("sample", "id", "true class", predicted("prediction", valueName(l.Predictions)), "fit"), next)
+	header := predicted("prediction", valueName(l.Predictions))
+	write(l.record("sample", "id", "true class", header, "fit"), next)
 	for _, s := range l.Samples {
 		name, others := l.Candidates.Names[s.Best[0].Class], s.Best[1:]
 		if s.Abstained {

@@ -10,11 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
-	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/model"
 )
 
 // The reason is the attribute that adds most to the class that the group favours, weighted by its
@@ -97,41 +94,35 @@ func TestSentence(t *testing.T) {
 	testkit.WantText(t, Sentence(&c, 1), "No single group decides: g0 favours wren by 0.80; 22 other groups together")
 }
 
-// Over 200 predictions of random models with missing entries, and of many random groups: every name and number of a
-// sentence is in the chart below it; what it names as the main reason outweighs the rest; it says that the correction
-// decides where the groups alone favour the other class; and no attribute that is a reason was imputed.
+// Of many random groups: every name and number of a sentence is in the chart below it, what it names as the main
+// reason outweighs the rest, and it says that the correction decides where the groups alone favour the other class.
 func TestSentenceProperty(t *testing.T) {
 	number := regexp.MustCompile(`[-+]?\d+\.\d\d`)
 	forms := map[string]int{}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		x := randomComparison(t, r)
-		most := 1 + r.IntN(8)
-		sentence, chart := Sentence(x, most), newChart(x, most)
+		x, most := randomComparison(r), 1+r.IntN(8)
+		sentence := Sentence(x, most)
 		var shown []string
-		total := 0.0
-		for _, p := range chart.Steps {
+		for _, p := range newChart(x, most).Steps {
 			shown = append(shown, fixed(math.Abs(p.LogOdds)), fixed(math.Abs(p.Sum)), p.Name)
-			if p.Note != "" {
-				shown = append(shown, number.FindAllString(p.Note, -1)...)
-			}
 		}
 		for _, n := range number.FindAllString(sentence, -1) {
 			if !slices.Contains(shown, strings.TrimLeft(n, "+-")) {
 				t.Errorf("%s of %q is not in the chart %q", n, sentence, shown)
 			}
 		}
-		groups := x.LogOdds - x.Correction
 		_, because, mainly := strings.Cut(sentence, ", mainly because of ")
 		switch {
 		case strings.Contains(sentence, ": the groups alone favour "):
-			if forms["correction"]++; groups > 1e-9 || x.LogOdds <= 0 {
-				t.Errorf("groups %g, log odds %g: %s", groups, x.LogOdds, sentence)
+			if forms["correction"]++; x.LogOdds > x.Correction+1e-9 {
+				t.Errorf("log odds %g, correction %g: %s", x.LogOdds, x.Correction, sentence)
 			}
 		case mainly:
 			forms["mainly"]++
 			because, _, _ = strings.Cut(because, ". Log odds")
-			for _, n := range regexp.MustCompile(`[-+]\d+\.\d\d`).FindAllString(because, -1) {
+			total := 0.0
+			for _, n := range number.FindAllString(because, -1) {
 				total += testkit.Must(strconv.ParseFloat(n, 64))(t)
 			}
 			if total < math.Abs(x.LogOdds-total)-0.05 {
@@ -141,64 +132,25 @@ func TestSentenceProperty(t *testing.T) {
 			forms["none"]++
 			testkit.WantText(t, sentence, ". No single group decides: ", " favours ")
 		}
-		for _, g := range x.Groups {
-			why, _ := reason(g)
-			for _, term := range g.Terms {
-				described := term.Described.Class
-				if (g.Contribution < 0) != strings.HasPrefix(why, "absence of ") {
-					described = term.Described.Against
-				}
-				if name := nameWithin(term.Attribute, g.Name); why != "" && strings.HasSuffix(why, name) && g.Strongest == nil && described == nil {
-					t.Errorf("%q is a reason, but it is not described", why)
-				}
-			}
-		}
 	}
-	if forms["correction"] == 0 || forms["mainly"] == 0 || forms["none"] == 0 {
-		t.Errorf("forms: %v", forms)
-	}
+	testkit.Equal(t, "forms", len(forms), 3)
 }
 
-// randomComparison is that of a random model or, each second time, of many random groups.
-func randomComparison(t *testing.T, r *rand.Rand) *predictor.Comparison {
-	t.Helper()
-	if r.IntN(2) == 0 {
-		x := &predictor.Comparison{Class: "wren", Against: "gull", Correction: float64(r.IntN(2)) * r.NormFloat64()}
-		x.LogOdds = x.Correction
-		for k := range 1 + r.IntN(30) {
-			by := r.NormFloat64() / float64(1+r.IntN(4))
-			x.Groups = append(x.Groups, predictor.Group{Name: fmt.Sprint("g", k), Contribution: by})
-			x.LogOdds += by
-		}
-		if x.LogOdds < 0 { // the other class is the predicted one
-			x.LogOdds, x.Correction = -x.LogOdds, -x.Correction
-			for k := range x.Groups {
-				x.Groups[k].Contribution *= -1
-			}
-		}
-		predictor.SortBy(x.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
-		return x
+// randomComparison has many groups.
+func randomComparison(r *rand.Rand) *predictor.Comparison {
+	x := &predictor.Comparison{Class: "wren", Against: "gull", Correction: float64(r.IntN(2)) * r.NormFloat64()}
+	x.LogOdds = x.Correction
+	for k := range 1 + r.IntN(30) {
+		by := r.NormFloat64() / float64(1+r.IntN(4))
+		x.Groups = append(x.Groups, predictor.Group{Name: fmt.Sprint("g", k), Contribution: by})
+		x.LogOdds += by
 	}
-	c := model.Config{
-		Variant: model.Variants[r.IntN(len(model.Variants))], Prior: model.Priors[r.IntN(len(model.Priors))],
-		Complement: model.Complements[r.IntN(len(model.Complements))], Zeta: 10,
-	}
-	if c.Variant == model.KSoft {
-		c.K = 2
-	}
-	m, detections := testlab.RandomBirds(c, r.Uint64())
-	for i := range m.Descriptions.Data {
-		if r.IntN(4) == 0 {
-			m.Descriptions.Data[i] = math.NaN()
+	if x.LogOdds < 0 { // the other class is the predicted one
+		x.LogOdds, x.Correction = -x.LogOdds, -x.Correction
+		for k := range x.Groups {
+			x.Groups[k].Contribution *= -1
 		}
 	}
-	m.Decision.Kind, m.Decision.Omega = []model.CorrectionKind{model.Subtract, model.Standardise}[r.IntN(2)], float64(r.IntN(2))
-	m.Reference.Detections = dataset.Matrix[float32]{Rows: 2, Cols: 6, Data: []float32{0.1, 0.9, 0.4, 0.3, 0.6, 0.2, 0.6, 0.1, 0.2, 0.8, 0.3, 0.5}}
-	if r.IntN(2) == 0 {
-		m.Reference.Deciles = dataset.NewMatrix[float32](9, 6)
-		for i := range m.Reference.Deciles.Data {
-			m.Reference.Deciles.Data[i] = float32(i/6+1) / 10
-		}
-	}
-	return &explained(t, m, detections, "").Comparisons[0]
+	predictor.SortBy(x.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
+	return x
 }
