@@ -94,7 +94,8 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
 	for i, d := range designs(c.PerGroup) {
 		row := results.Row{
-			Labels: []string{string(d.prior), string(d.complement), d.supervision}, Reference: d == lagoDesign,
+			Labels:    []string{string(d.prior), string(d.complement), d.supervision},
+			Reference: d == lagoDesign,
 		}
 		if len(l.Parts) == 1 && config.IsPublished(l.Data) {
 			row.Published = d.published(c.Base.DataName())

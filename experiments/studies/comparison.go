@@ -105,7 +105,8 @@ func (c *Comparison) arm(name string) (lab.Arm, error) {
 // ComparedMethods is table 1 of the paper on one data set: every method by one protocol.
 type ComparedMethods struct {
 	results.MethodTable
-	HoldOut bool            `json:"hold_out"` // whether training left out the held-out samples of seen classes
+	// whether training left out the held-out samples of seen classes
+	HoldOut bool            `json:"hold_out"`
 	Classes []ClassAccuracy `json:"classes"`
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others

@@ -120,7 +120,7 @@ type PublishedGroups struct {
 	K       int     `json:"k"`
 }
 
-// learned analyses the groups of a model of the data set d. The file is that of a model which the study trained.
+// learned analyses the groups of a model of the data set d. The file is that of a model of the study.
 func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (results.Result, error) {
 	lago, err := m.LAGO() // an *invalid.Error if the model is a baseline
 	if err != nil {
@@ -135,13 +135,15 @@ func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (res
 	}
 	gamma := dataset.Convert[float64](lago.Params.Groups(lago.Config.Zeta))
 	r := &LearnedGroups{
-		Dataset: d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, GroupThresholds: q.GroupThresholds,
-		Groups: groupsOf(gamma, m.Attributes, q.Threshold), Model: file,
+		GroupThresholds: q.GroupThresholds,
+		Dataset:         d.Name, Method: m.Method.Variant(), Attributes: gamma.Rows, Model: file,
+		Groups: groupsOf(gamma, m.Attributes, q.Threshold),
 	}
-	p := config.Published.Groups
-	if key := strings.ToUpper(d.Name); p.K[key] > 0 && config.IsPublished(d) {
+	p, key := config.Published.Groups, strings.ToUpper(d.Name)
+	if p.K[key] > 0 && config.IsPublished(d) {
 		r.Published = &PublishedGroups{
-			p.NonZero[key] / 100, p.GroupedAnticorrelated[key] / 100, p.AllAnticorrelated[key] / 100, p.K[key],
+			NonZero: p.NonZero[key] / 100, Grouped: p.GroupedAnticorrelated[key] / 100,
+			All: p.AllAnticorrelated[key] / 100, K: p.K[key],
 		}
 	}
 	members := 0.0
@@ -201,8 +203,8 @@ func (r *LearnedGroups) Tables() []*table.Table {
 	}
 	if r.Published != nil {
 		sparsity.Note("published: %s of the entries", format.Percent(published.NonZero))
-		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper does "+
-			"not\nstate below which correlation it calls two attributes anti-correlated.", published.K)
+		pairs.Note("The published shares are those of the authors' k-soft model with %d groups. The paper "+
+			"does not\nstate below which correlation it calls two attributes anti-correlated.", published.K)
 	}
 	const most = 5 // attributes of a group; --json has all
 	groups := table.New("", "group", "attributes", "weight", "attributes by weight").Right(3)

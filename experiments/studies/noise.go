@@ -158,7 +158,8 @@ func noiseRows(method results.Method, ratios []float64, draws int) (list []resul
 		m, drawn, relatively := results.Measure(all), lab.Summarise(byDraw), lab.Summarise(relative)
 		row := results.Row{
 			Labels: []string{method.Name, format.Percent(ratio)}, Number: 100 * ratio, Draws: draws,
-			Accuracy: m.PerClass, Interval: m.Interval, ByClass: m.ByClass, ByDraw: &drawn, Relative: &relatively,
+			Accuracy: m.PerClass, Interval: m.Interval, ByClass: m.ByClass,
+			ByDraw: &drawn, Relative: &relatively,
 		}
 		if ratio > 0 {
 			d := metrics.PairedDifference(m.ByClass, clean.ByClass)

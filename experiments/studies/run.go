@@ -216,7 +216,8 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	case a == nil:
 		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		end.Note("--adapt: not recommended (no reliable gain on %s)", format.Count(a.Classes, "validation class"))
+		end.Note("--adapt: not recommended (no reliable gain on %s)",
+			format.Count(a.Classes, "validation class"))
 	default:
 		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before),
 			*a.Interval)
@@ -244,7 +245,8 @@ func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
 func (r *MethodAccuracy) summary() string {
 	stage, classes, m := r.last()
 	if m.Classes <= m.Parts {
-		return fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right", stage, classes)
+		return fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right",
+			stage, classes)
 	}
 	interval := ""
 	if text := m.Interval.String(); text != format.Missing {
@@ -258,12 +260,12 @@ func (r *MethodAccuracy) summary() string {
 func (r *MethodAccuracy) verdict() []string {
 	_, _, last := r.last()
 	if r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance() {
-		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, --epochs), " +
-			"or another --preprocess."}
+		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, " +
+			"--epochs), or another --preprocess."}
 	}
 	if m := r.ESZSL; m != nil && m.PerClass.Mean > last.Interval.High {
-		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings with " +
-			"lago-train search."}
+		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings " +
+			"with lago-train search."}
 	}
 	return nil
 }

@@ -138,7 +138,8 @@ func (l *RunList) Tables() []*table.Table {
 			best := slices.MaxFunc(others, func(a, b RunLine) int { // NaN is the least
 				return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy))
 			})
-			t.Row(study, fmt.Sprintf("best of %d", len(others)), "", format.Percent(format.Value(best.Accuracy)))
+			t.Row(study, fmt.Sprintf("best of %d", len(others)), "",
+				format.Percent(format.Value(best.Accuracy)))
 		}
 	}
 	for _, why := range reasons {

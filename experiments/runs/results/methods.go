@@ -254,7 +254,8 @@ func (c *MethodTable) Draw(focus func(Method) bool) []plot.Figure {
 		val, test = append(val, m.Val), append(test, m.Test)
 		seeds = append(seeds, len(m.Test.PerClass.Values))
 		if percent, err := strconv.ParseFloat(m.Published, 64); err == nil { // otherwise a range, or none
-			paper.Points = append(paper.Points, plot.Point{X: float64(i), Y: percent, Low: percent, High: percent})
+			there := plot.Point{X: float64(i), Y: percent, Low: percent, High: percent}
+			paper.Points = append(paper.Points, there)
 		}
 	}
 	unseen := Panel("unseen", test)

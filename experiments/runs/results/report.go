@@ -153,7 +153,7 @@ func (p *Report) dataset(name, fingerprint string) *DatasetReport {
 	return d
 }
 
-// setTitle names the data set, with its fingerprint if there is another of the same name, such as another split.
+// setTitle names the data set, with its fingerprint if there is another of the same name: another split.
 func (d *DatasetReport) setTitle(all []*DatasetReport) {
 	d.Title = d.name
 	for _, other := range all {

@@ -129,21 +129,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A section comes from what a command stored, and from nothing else: not from runs that no command
-// summarised.
-func TestRunsMakeNoSections(t *testing.T) {
-	l := testlab.New(t)
-	trials := testlab.Config(l, config.OnlyDev, model.KSoft).Trials(l.Data, l.Fingerprint(), train.Dev, 2)
-	testkit.Must(l.Do(t.Context(), trials))(t)
-	_, err := results.ReadReport(t.Context(), l.Root, studies.Kinds())
-	testkit.WantError(t, err, l.Root+": expected stored results, found none. ", "lago-train run --out "+format.ShellLine(l.Root))
-	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.SemanticHard))
-	p := read(t, l.Root)
-	testkit.Equal(t, "sections", sections(p.Datasets[0]), []string{"run"})
-	_, text := render(t, p)
-	testkit.WantNoText(t, text, "k-soft")
-}
-
 // The same data set with another split has another page, and names cannot become markup
 // nor leave the folder of figures.
 func TestNames(t *testing.T) {
