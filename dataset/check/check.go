@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -343,4 +344,64 @@ func (c *checker) onlyYes() {
 		fmt.Sprintf("If an empty cell means that the class lacks the attribute: "+
 			"lago-train dataset describe %s --empty no. If it means that nobody knows: --empty unknown. "+
 			"Folders of .mat files become CSV files first: lago-train docs xlsa17.", c.Name))
+}
+
+// undescribed reports attributes of which no class has an entry, such as those whose column was deleted.
+func (c *checker) undescribed() {
+	u := c.Descriptions
+	for m, name := range c.Attributes {
+		described := false
+		for z := range u.Rows {
+			described = described || !math.IsNaN(u.Row(z)[m])
+		}
+		if !described && dataset.Described(u.Data) > 0 {
+			c.report("undescribed", "attribute "+invalid.Quote(name.Name), "entries of some classes", "none",
+				"It has no effect. Restore its column in classes.csv, or delete its line of attributes.csv.")
+		}
+	}
+}
+
+// Drafts counts the drafts of some classes, and names the other classes that have some, in order: those
+// that another program renamed.
+func Drafts(drafts map[dataset.Draft]bool, classes []string) (open int, unknown []string) {
+	known := make(map[string]bool, len(classes))
+	for _, name := range classes {
+		known[name] = true
+	}
+	for d := range drafts {
+		if known[d.Class] {
+			open++
+		} else {
+			unknown = append(unknown, d.Class)
+		}
+	}
+	slices.Sort(unknown)
+	return open, slices.Compact(unknown)
+}
+
+func (c *checker) drafts() {
+	open, unknown := Drafts(c.Drafts, c.Classes)
+	if open > 0 {
+		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked",
+			format.Count(open, "group")+" of classes that nobody has checked",
+			"They can be checked on the page of lago-train serve.")
+	}
+	if len(unknown) > 0 {
+		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]),
+			"If it was renamed, its drafts count as checked: rename it there too, or remove its lines.")
+	}
+}
+
+// attributes reports attributes that their names do not tell apart.
+func (c *checker) attributes() {
+	first := make(map[string]int, len(c.Attributes))
+	for m, a := range c.Attributes {
+		if other, repeated := first[a.Name]; repeated {
+			c.report("attribute name", fmt.Sprintf("attribute %d", m+1), "a name that no other attribute has",
+				fmt.Sprintf("%s, as attribute %d", invalid.Quote(a.Name), other+1),
+				"Descriptions of new classes cannot name it.")
+		} else {
+			first[a.Name] = m
+		}
+	}
 }

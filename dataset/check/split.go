@@ -1,238 +1,49 @@
 package check
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/format"
-	"github.com/lago-train/lago-train/internal/matrix"
-	"github.com/lago-train/lago-train/internal/parallel"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// Leak is a pair of classes or samples of different subsets, one of which gives away what a model must not
-// know of the other: classes whose names differ only in case, punctuation or a leading number such as "001.",
-// classes with the same description, and samples that are in two subsets. Its JSON keys are stable.
-type Leak struct {
-	Kind   string `json:"kind"`   // "name", "description", "sample" or "test_seen"
-	First  string `json:"first"`  // class and subset
-	Second string `json:"second"` // class and subset
-	Reason string `json:"reason"` // as a sentence
-}
-
-func (l Leak) String() string { return fmt.Sprintf("%s and %s: %s", l.First, l.Second, l.Reason) }
-
-// Leaks returns what leaks between the subsets of a split of d, and between the held-out
-// samples of seen classes (d.TestSeen) and those trained on. Of similar classes it reports
-// one pair for each two subsets, and of two classes the first samples that are the same.
-func Leaks(d *dataset.Dataset, s dataset.Split) []Leak { return leaks(d, s, samplesByFeatures(d)) }
-
-func leaks(d *dataset.Dataset, s dataset.Split, samples [][]int) (found []Leak) {
-	subsetOf := subsets(d, s)
-	class := func(z int) string { return fmt.Sprintf("class %q (%s)", d.Classes[z], subsetOf[z]) }
-	known := make(map[Leak]bool) // without reasons, in the order of the classes
-	for _, set := range similarities(d, samples) {
-		first := map[string]int{} // places of the first classes of the subsets
-		for i, z := range slices.Backward(set.classes) {
-			if subsetOf[z] != "" {
-				first[subsetOf[z]] = i
-			}
-		}
-		places := slices.Sorted(maps.Values(first))
-		for n, j := range places {
-			for _, i := range places[:n] {
-				a, b := set.classes[i], set.classes[j]
-				key := Leak{Kind: set.kind, First: class(min(a, b)), Second: class(max(a, b))}
-				if known[key] {
-					continue
-				}
-				known[key] = true
-				reason := set.reason
-				if set.kind == bySample {
-					reason = fmt.Sprintf("samples %d and %d have the same features", set.samples[i],
-						set.samples[j])
-				}
-				found = append(found, Leak{set.kind, class(a), class(b), reason})
-			}
-		}
-	}
-	return append(found, heldOutLeaks(d, subsetOf, samples)...)
-}
-
-// heldOutLeaks returns the first held-out sample of each set of the same features of which others are
-// trained on.
-func heldOutLeaks(d *dataset.Dataset, subsetOf []string, samples [][]int) (found []Leak) {
-	sample := func(i int, use string) string {
-		return fmt.Sprintf("sample %d of %q (%s)", i, d.Classes[d.Labels[i]], use)
-	}
-	for _, set := range samples {
-		held, trained := -1, -1 // the first of the seen classes
-		for _, i := range slices.Backward(set) {
-			subset := subsetOf[d.Labels[i]]
-			switch _, isHeld := slices.BinarySearch(d.TestSeen, i); {
-			case isZero(d.Features.Row(i)), subset != "train" && subset != "val":
-			case isHeld:
-				held = i
-			default:
-				trained = i
-			}
-		}
-		if held >= 0 && trained >= 0 {
-			const reason = "they have the same features"
-			found = append(found, Leak{
-				heldOut, sample(held, "held out"), sample(trained, "trained on"), reason,
-			})
-		}
-	}
-	return found
-}
-
-// isZero reports whether the features of a sample are zeros, which say nothing of its class.
-func isZero(x []float32) bool { return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) }
-
-// leaks reports what leaks between the subsets, but for the same descriptions, which another check
-// reports whatever the split.
-func (c *checker) leaks() {
-	for _, l := range leaks(c.Dataset, c.Split, c.byFeatures()) {
-		if l.Kind != byDescription {
-			c.report("leak "+l.Kind, l.First+" and "+l.Second, "nothing in common", l.Reason)
+// unused names classes with samples and without a part.
+func (c *checker) unused() {
+	for z, n := range c.SamplesPerClass() {
+		if n > 0 && c.subsetOf[z] == "" {
+			c.report("unused", "class "+invalid.Quote(c.Classes[z]), "a part, train, val or test",
+				"none: its "+format.Count(n, "sample")+" will not be used")
 		}
 	}
 }
 
-// subsets returns the subset of each class, "" for none.
-func subsets(d *dataset.Dataset, s dataset.Split) []string {
-	subsetOf := make([]string, len(d.Classes))
-	for _, subset := range s.Subsets() {
-		for _, z := range subset.Classes {
-			subsetOf[z] = subset.Name
-		}
-	}
-	return subsetOf
-}
-
-// The kinds of leaks.
+// FewVal is the number of validation classes below which they choose no number of epochs: any seems right.
+// From FewSeen seen classes on, parts of as many of these do, in turn. FewTest is the least number of test
+// classes that are proposed where there are twice as many classes.
 const (
-	byName        = "name"
-	byDescription = "description"
-	bySample      = "sample"
-	heldOut       = "test_seen" // between samples of seen classes
+	FewVal  = 4
+	FewSeen = 2 * FewVal
+	FewTest = 3
 )
 
-// LeakKinds are the kinds of leaks.
-var LeakKinds = []string{byName, byDescription, bySample, heldOut}
-
-// similar is a set of classes that should not be in different subsets.
-type similar struct {
-	kind    string
-	classes []int // at least two
-	reason  string
-	samples []int // for bySample: samples with the same features
-}
-
-// Similar returns the sets of classes of d that should not be in different subsets, each of at least
-// two classes: those of like names, descriptions or samples.
-func Similar(d *dataset.Dataset) (sets [][]int) {
-	for _, s := range similarities(d, samplesByFeatures(d)) {
-		sets = append(sets, s.classes)
+// few reports too few test classes to measure an accuracy, and too few validation classes.
+func (c *checker) few() {
+	if len(c.Split.Test) == 1 {
+		c.report("one", "test classes", "at least 2, between which a prediction can be wrong", "1",
+			"No accuracy can be measured.")
 	}
-	return sets
-}
-
-// similarities returns all sets of similar classes: by name, then by description, then by
-// sample, of which samples are the samplesByFeatures.
-func similarities(d *dataset.Dataset, samples [][]int) (found []similar) {
-	names := make([]string, len(d.Classes))
-	for z, name := range d.Classes {
-		names[z] = fold(name)
-	}
-	const reason = "their names differ only in case, punctuation or a leading number"
-	for _, classes := range repeated(names) {
-		found = append(found, similar{kind: byName, classes: classes, reason: reason})
-	}
-	for _, classes := range repeated(digests(d.Descriptions)) {
-		if dataset.Described(d.Descriptions.Row(classes[0])) > 0 {
-			found = append(found, similar{
-				kind: byDescription, classes: classes, reason: "they have the same description",
-			})
+	if n := len(c.Split.Val); n > 0 && n < FewVal {
+		seen, hint := len(c.Split.Seen()),
+			"The number of epochs is chosen by parts of the %d seen classes in turn."
+		if seen < FewSeen {
+			hint = "The number of epochs is fixed, since only %d classes are seen."
 		}
+		c.report("few", "val classes", fmt.Sprintf("at least %d", FewVal), n, fmt.Sprintf(hint, seen))
 	}
-	for _, set := range samples {
-		if len(set) < 2 || isZero(d.Features.Row(set[0])) {
-			continue
-		}
-		s := similar{kind: bySample, samples: set}
-		for _, i := range set {
-			s.classes = append(s.classes, d.Labels[i])
-		}
-		found = append(found, s)
-	}
-	return found
-}
-
-// samplesByFeatures returns the sets of samples with the same features, most of them of one sample.
-func samplesByFeatures(d *dataset.Dataset) [][]int { return groups(digests(d.Features)) }
-
-// rowsAtOnce is the least number of rows that are worth a goroutine.
-const rowsAtOnce = 256
-
-func digests[T float32 | float64](x dataset.Matrix[T]) [][sha256.Size]byte {
-	sums := make([][sha256.Size]byte, x.Rows)
-	parallel.For(x.Rows, rowsAtOnce, func(lo, hi int) {
-		row := make([]T, x.Cols)
-		for i := lo; i < hi; i++ {
-			for j, v := range x.Row(i) {
-				row[j] = v + 0 // -0 becomes 0
-			}
-			sums[i] = sha256.Sum256(matrix.Memory(row))
-		}
-	})
-	return sums
-}
-
-// groups returns the sets of indices of equal keys, in the order of the first index of each.
-func groups[K comparable](keys []K) (sets [][]int) {
-	place := make(map[K]int, len(keys))
-	for i, key := range keys {
-		k, found := place[key]
-		if !found {
-			k, sets = len(sets), append(sets, nil)
-			place[key] = k
-		}
-		sets[k] = append(sets[k], i)
-	}
-	return sets
-}
-
-// repeated returns the sets of two or more.
-func repeated[K comparable](keys []K) [][]int {
-	return slices.DeleteFunc(groups(keys), func(set []int) bool { return len(set) < 2 })
-}
-
-// number is a number or a WordNet ID before the name of a class, as in "001.Black_footed Albatross" and
-// "n02123045 tabby". The numbers of "20_speed_limit" and "1.5 litres" belong to the name.
-var number = regexp.MustCompile(`^(?:n\d{8}[.\s_-]+|\d+\.\s*)(\pL)`)
-
-// fold removes what spellings of one name differ in. Names of one letter, and of digits and
-// signs alone, are kept as they are: they may be the names of characters or versions.
-func fold(name string) string {
-	folded := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, number.ReplaceAllString(name, "$1"))
-	if utf8.RuneCountInString(folded) < 2 || !strings.ContainsFunc(folded, unicode.IsLetter) {
-		return name
-	}
-	return folded
 }
 
 // Uncovered returns the attributes that a val or test class has with a probability of at

@@ -26,7 +26,6 @@
 package xlsa17
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,13 +211,6 @@ func firstFile(dir string, names ...string) string {
 	return ""
 }
 
-// subset is the train, val or test classes, or the seen ones.
-type subset struct {
-	name    string // as in "train"
-	list    string // the file that names its classes
-	classes []int  // ascending
-}
-
 // readSplits reads the divisions of the seen classes, at least dev of them, of which the last
 // is the split: the second and third exist where there is a list of their train classes.
 func (f *folder) readSplits(dev int) error {
@@ -240,33 +232,40 @@ func (f *folder) readSplits(dev int) error {
 // readSplit reads a division of the classes from their lists. No location may contradict it, but a variable
 // need not have all samples: releases differ in whether those of test_seen_loc are in the others.
 func (f *folder) readSplit(n int) (s dataset.Split, err error) {
-	parts := []subset{{name: "train"}, {name: "val"}, {name: "test", list: "testclasses.txt"}}
-	variables := []string{trainLoc, valLoc, testUnseenLoc, trainvalLoc, testSeenLoc}
-	if n > 1 { // the released train_loc and val_loc belong to the first division
-		variables[0], variables[1] = "", ""
-	}
 	listOf := make(map[int]string)
-	for i := range parts {
-		p := &parts[i]
-		p.list = cmp.Or(p.list, fmt.Sprintf("%sclasses%d.txt", p.name, n))
-		if p.classes, err = f.readClassList(p.list); err != nil {
-			return s, err
+	read := func(list string) (classes []int) {
+		if err == nil {
+			classes, err = f.readClassList(list)
 		}
-		for _, z := range p.classes {
-			if other, taken := listOf[z]; taken {
-				return s, wrong(f.Source, fmt.Sprintf("class %q", f.Classes[z]), "one of train, val and test",
-					fmt.Sprintf("it in %s and in %s", other, p.list))
+		for _, z := range classes {
+			if other, taken := listOf[z]; taken && err == nil {
+				err = wrong(f.Source, fmt.Sprintf("class %q", f.Classes[z]), "one of train, val and test",
+					fmt.Sprintf("it in %s and in %s", other, list))
 			}
-			listOf[z] = p.list
+			listOf[z] = list
 		}
+		return classes
 	}
-	s = dataset.Split{Train: parts[0].classes, Val: parts[1].classes, Test: parts[2].classes}
-	seen := subset{"train and val", parts[0].list + " and " + parts[1].list, s.Seen()}
-	for i, p := range append(parts, seen, seen) {
-		for _, sample := range f.locations[variables[i]] {
-			if z := f.Labels[sample]; !slices.Contains(p.classes, z) {
-				return s, wrong(f.mat, variables[i],
-					fmt.Sprintf("only samples of the %s classes (%s)", p.name, p.list),
+	s.Train, s.Val = read(fmt.Sprintf("trainclasses%d.txt", n)), read(fmt.Sprintf("valclasses%d.txt", n))
+	if s.Test = read("testclasses.txt"); err != nil {
+		return s, err
+	}
+	for _, c := range []struct {
+		variable, classes string
+		all               []int
+	}{
+		{trainLoc, "train", s.Train},
+		{valLoc, "val", s.Val},
+		{testUnseenLoc, "test", s.Test},
+		{trainvalLoc, "train and val", s.Seen()},
+		{testSeenLoc, "train and val", s.Seen()},
+	} {
+		if n > 1 && (c.variable == trainLoc || c.variable == valLoc) { // they belong to the first division
+			continue
+		}
+		for _, sample := range f.locations[c.variable] {
+			if z := f.Labels[sample]; !slices.Contains(c.all, z) {
+				return s, wrong(f.mat, c.variable, "only samples of the "+c.classes+" classes",
 					fmt.Sprintf("location %d, a sample of class %q", sample+1, f.Classes[z]))
 			}
 		}
