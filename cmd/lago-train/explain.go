@@ -60,28 +60,27 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 	if o.image == "" && o.sample == "" {
 		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
 	}
-	m, err := o.open(openLAGO)
-	if err != nil {
+	if err = o.open(openLAGO); err != nil {
 		return err
 	}
 	q, d, trained := &predictor.Question{Against: o.against}, (*dataset.Dataset)(nil), false
 	switch {
 	case o.features != "":
-		err = o.askAboutFile(c, m, q)
+		err = o.askAboutFile(c, q)
 	case o.image != "":
-		err = o.askAboutImage(c, m, q)
+		err = o.askAboutImage(c, q)
 	default:
-		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err == nil {
-			trained, err = o.askAboutDataset(c, m, d, q)
+		if d, err = openData(c.Context, o.m, o.dataset, o.dataOptions.Options); err == nil {
+			trained, err = o.askAboutDataset(c, d, q)
 		}
 	}
 	if err == nil && d == nil {
-		d = o.trainingData(c, m)
+		d = o.trainingData(c)
 	}
 	if err != nil {
 		return err
 	}
-	if q.Predictor, err = o.predictor(c, m, d, trained); err != nil {
+	if q.Predictor, err = o.predictor(c, d, trained); err != nil {
 		return err
 	}
 	logCalibration(c, q.Predictor)
@@ -96,29 +95,27 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 }
 
 // askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
-func (o *explainOptions) askAboutDataset(c *cli.Context, m *predictor.Model, d *dataset.Dataset,
-	q *predictor.Question,
-) (trained bool, err error) {
+func (o *explainOptions) askAboutDataset(c *cli.Context, d *dataset.Dataset, q *predictor.Question) (bool, error) {
 	sample, err := predictor.FindSample(d, o.sample)
 	if err != nil {
 		return false, err
 	}
 	row := sample.Index
-	if sample.Trained = m.TrainedOnSample(d, row); sample.Trained {
+	if sample.Trained = o.m.TrainedOnSample(d, row); sample.Trained {
 		logrus.Warnf("the model was trained on samples of class %q: the prediction of sample %d "+
 			"says little about new samples", *sample.Label, row)
 	}
 	q.X, q.Row, q.Sample = d.Features, row, sample
 	q.Sample.Picture, err = o.pictureOf(c, d, row, render.PictureSide)
-	return m.TrainedOn(d.Classes[d.Labels[row]]), err
+	return o.m.TrainedOn(d.Classes[d.Labels[row]]), err
 }
 
-func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *predictor.Question) error {
+func (o *explainOptions) askAboutFile(c *cli.Context, q *predictor.Question) error {
 	index, err := strconv.Atoi(o.sample)
 	if err != nil {
 		return wrong("--sample", "the index of a row, from 0", invalid.Quote(o.sample))
 	}
-	r, err := featuresFor(c, m, o.features)
+	r, err := o.openFeatures(c)
 	if err != nil {
 		return err
 	}
@@ -132,13 +129,13 @@ func (o *explainOptions) askAboutFile(c *cli.Context, m *predictor.Model, q *pre
 	return nil
 }
 
-func (o *explainOptions) askAboutImage(c *cli.Context, m *predictor.Model, q *predictor.Question) error {
+func (o *explainOptions) askAboutImage(c *cli.Context, q *predictor.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
-	e, err := o.extractor(c, m, list)
+	e, err := o.extractor(c, o.m, list)
 	if err != nil {
 		return err
 	}
-	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, m.Dims)
+	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, o.m.Dims)
 	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
 		return err
 	}

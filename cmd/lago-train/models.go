@@ -227,6 +227,7 @@ type predictionOptions struct {
 	candidates               []predictor.Selection
 	empty                    descriptions.Empty // cells of files of candidates
 	to                       string             // file
+	m                        *predictor.Model   // that of model, see open
 }
 
 // candidatesSetting is --candidates, with what it is by default.
@@ -263,7 +264,8 @@ func (o *predictionOptions) settings(photographs ...string) setting.List {
 
 // trainingData returns the classes of the model's data set, as its folder describes them today or, where it
 // is not found, as the model file does.
-func (o *predictionOptions) trainingData(c *cli.Context, m *predictor.Model) *dataset.Dataset {
+func (o *predictionOptions) trainingData(c *cli.Context) *dataset.Dataset {
+	m := o.m
 	dir, err := catalog.Folder(m.Dataset, o.dataOptions.Options)
 	if err != nil {
 		logrus.Infof("classes are described as in %s, since no data set %s is in %s; "+
@@ -289,41 +291,38 @@ func adaptSetting(to *bool) setting.Setting {
 }
 
 // open opens the model by openModel or openLAGO, and checks that the output is no input.
-func (o *predictionOptions) open(open func(name string) (*predictor.Model, error)) (*predictor.Model, error) {
-	m, err := open(o.model)
-	if err != nil {
-		return nil, err
+func (o *predictionOptions) open(open func(name string) (*predictor.Model, error)) (err error) {
+	if o.m, err = open(o.model); err != nil {
+		return err
 	}
 	if o.Adapt {
-		if _, err := m.AdaptationSettings(); err != nil { // before samples are read
-			return nil, err
+		if _, err := o.m.AdaptationSettings(); err != nil { // before samples are read
+			return err
 		}
 	}
-	o.Inputs = append(format.Strings(o.candidates), m.Path, o.features, o.weights)
-	return m, atFlag("to", o.Check(o.to))
+	o.Inputs = append(format.Strings(o.candidates), o.m.Path, o.features, o.weights)
+	return atFlag("to", o.Check(o.to))
 }
 
 // predictor returns the predictor for the candidates that the flags name among the classes of d. Without
 // such a flag they are the unseen classes, or all of them if samples are of classes that the model was
 // trained on. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dataset.Dataset,
-	trained bool,
-) (*predictor.Predictor, error) {
+func (o *predictionOptions) predictor(c *cli.Context, d *dataset.Dataset, trained bool) (*predictor.Predictor, error) {
 	otherwise, other := predictor.Unseen, predictor.All
 	if trained {
 		otherwise, other = other, otherwise
 	}
 	list := slices.Clone(o.candidates)
-	candidates, err := m.NewCandidates(c.Context, d, list, otherwise, o.empty)
+	candidates, err := o.m.NewCandidates(c.Context, d, list, otherwise, o.empty)
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Predictor(candidates, o.Options)
+	p, err := o.m.Predictor(candidates, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	if o.Adapt && !p.Adapts() {
-		logrus.Warn(predictor.AdaptationWarning(m.Decision.Adaptation),
+		logrus.Warn(predictor.AdaptationWarning(o.m.Decision.Adaptation),
 			"; predictions are those without --adapt")
 	}
 	number, unseen := len(candidates.Names), p.Unseen()
@@ -332,7 +331,7 @@ func (o *predictionOptions) predictor(c *cli.Context, m *predictor.Model, d *dat
 		what += ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
 	others := "to choose from others: --candidates"
-	if n := len(m.SelectedCandidates(d, other).Names); list == nil {
+	if n := len(o.m.SelectedCandidates(d, other).Names); list == nil {
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
 	if p.Mixed {

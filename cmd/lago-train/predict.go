@@ -79,18 +79,17 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := o.open(openModel)
-	if err != nil {
+	if err = o.open(openModel); err != nil {
 		return err
 	}
-	src, d, trained, err := o.source(c, m)
+	src, d, trained, err := o.source(c)
 	if err != nil {
 		return err
 	}
 	if file, ok := src.(io.Closer); ok {
 		defer func() { _ = file.Close() }() // it was only read
 	}
-	p, err := o.predictor(c, m, d, trained)
+	p, err := o.predictor(c, d, trained)
 	if err != nil {
 		return err
 	}
@@ -180,15 +179,14 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 
 // source opens the samples. It returns the data set that --candidates refers to, and whether samples are
 // known to be of classes that the model was trained on.
-func (o *predictOptions) source(c *cli.Context,
-	m *predictor.Model,
-) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
+func (o *predictOptions) source(c *cli.Context) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
+	m := o.m
 	if o.dataset == "" {
-		d = o.trainingData(c, m)
+		d = o.trainingData(c)
 	}
 	switch {
 	case o.features != "":
-		src, err = featuresFor(c, m, o.features)
+		src, err = o.openFeatures(c)
 	case o.images != nil || o.list != "":
 		if err := o.listPhotographs(c, d.Classes); err != nil {
 			return nil, nil, false, err
@@ -247,9 +245,10 @@ func (o *predictOptions) keepClasses(known []string) {
 	}
 }
 
-// featuresFor opens a file of features as a model takes them. Names of the samples are in the file or, beside
+// openFeatures opens the file of features as the model takes them. Names of the samples are in the file or, beside
 // it, in images.csv.
-func featuresFor(c *cli.Context, m *predictor.Model, file string) (*features.Reader, error) {
+func (o *predictionOptions) openFeatures(c *cli.Context) (*features.Reader, error) {
+	m, file := o.m, o.features
 	r, err := features.Open(c.Context, file, true)
 	if err != nil {
 		return nil, err
