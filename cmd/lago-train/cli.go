@@ -17,8 +17,8 @@ import (
 
 // What urfave/cli lacks: flags after arguments, --help-all, the nearest names in errors, and exit codes.
 
-// ordered returns the words of a command line in the order in which urfave/cli reads them: commands, flags and
-// arguments. Where help is asked for, it is --help alone.
+// ordered returns the words of a command line in the order in which urfave/cli reads them: commands, flags
+// and arguments. Where help is asked for, it is --help alone.
 func ordered(app *cli.App, words []string) []string {
 	commands, known := app.Commands, app.Flags
 	var path, typed, args []string
@@ -85,8 +85,8 @@ func didYouMean(word string, names []string) string {
 	return invalid.DidYouMean(word, names)
 }
 
-// removedText has what earlier versions had and this one refuses, a line each: a command, a flag or a value as it
-// was typed after the program's name, and what to use instead.
+// removedText has what earlier versions had and this one refuses, a line each: a command, a flag or a value
+// as it was typed after the program's name, and what to use instead.
 //
 //go:embed removed.txt
 var removedText string
@@ -101,8 +101,8 @@ func replacing(command string, err error, typed ...string) error {
 	return err
 }
 
-// wrongWord completes the error of a word of a command line: by the names that it may mean, where the help is and,
-// if it was removed, what to use instead.
+// wrongWord completes the error of a word of a command line: by the names that it may mean, where the help is
+// and, if it was removed, what to use instead.
 func wrongWord(c *cli.Context, word string, names []string, e invalid.Error) error {
 	e.Hint = strings.TrimSpace(didYouMean(word, names) + " See " + c.Command.HelpName + " --help.")
 	e.Usage = true

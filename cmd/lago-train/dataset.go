@@ -31,7 +31,8 @@ func withArgument(run func(c *cli.Context, argument string) error) cli.ActionFun
 func datasetListCommand() *cli.Command {
 	var o dataOptions
 	run := func(c *cli.Context) error {
-		l, err := catalog.List(c.Context, o.Options, func(name string) { display.replace("checking "+name, false) })
+		onName := func(name string) { display.replace("checking "+name, false) }
+		l, err := catalog.List(c.Context, o.Options, onName)
 		return o.print(l, err)
 	}
 	return &cli.Command{Name: "list", Flags: flags(o.dataSettings()), Action: interruptible(run)}
@@ -50,7 +51,8 @@ func describeCommand() *cli.Command {
 		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
 		setting.Switch("order", &order, false).Excludes("like", "from", "empty"),
 	}.In(inputGroup).Common(), setting.List{
-		setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Noted("as it is").Common(),
+		setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Common().
+			Noted("as it is"),
 		setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order"),
 		files.setting(),
 	})
@@ -163,7 +165,8 @@ func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
 		}
 		return int(math.Round(size))
 	}
-	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test), c.IsSet("val-size"), c.IsSet("test-size"))
+	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test),
+		c.IsSet("val-size"), c.IsSet("test-size"))
 	s, err := catalog.ProposeSplit(d, val, test, o.seed)
 	if err != nil {
 		return err

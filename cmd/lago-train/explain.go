@@ -63,27 +63,26 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 	if err = o.open(openLAGO); err != nil {
 		return err
 	}
-	q, d, trained := &predictor.Question{Against: o.against}, (*dataset.Dataset)(nil), false
+	q := &predictor.Question{Against: o.against}
 	switch {
 	case o.features != "":
 		err = o.askAboutFile(c, q)
 	case o.image != "":
 		err = o.askAboutImage(c, q)
 	default:
-		if d, err = openData(c.Context, o.m, o.dataset, o.dataOptions.Options); err == nil {
-			trained, err = o.askAboutDataset(c, d, q)
-		}
-	}
-	if err == nil && d == nil {
-		d = o.trainingData(c)
+		err = o.askAboutDataset(c, q)
 	}
 	if err != nil {
 		return err
 	}
-	if q.Predictor, err = o.predictor(c, d, trained); err != nil {
+	if o.data == nil {
+		o.data = o.trainingData(c)
+	}
+	if err := o.choose(c); err != nil {
 		return err
 	}
-	logCalibration(c, q.Predictor)
+	q.Predictor = o.p
+	o.logCalibration(c)
 	if predictor.IsZero(q.X.Row(q.Row)) {
 		logrus.Warn("the features of the sample are all 0: its prediction says nothing")
 	}
@@ -94,11 +93,15 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 	return o.show(func(w io.Writer) error { return render.Explanation(w, o.format, result, o.top) })
 }
 
-// askAboutDataset asks about a sample of a data set. It reports whether the model was trained on its class.
-func (o *explainOptions) askAboutDataset(c *cli.Context, d *dataset.Dataset, q *predictor.Question) (bool, error) {
+// askAboutDataset asks about a sample of a data set.
+func (o *explainOptions) askAboutDataset(c *cli.Context, q *predictor.Question) error {
+	d, err := openData(c.Context, o.m, o.dataset, o.dataOptions.Options)
+	if err != nil {
+		return err
+	}
 	sample, err := predictor.FindSample(d, o.sample)
 	if err != nil {
-		return false, err
+		return err
 	}
 	row := sample.Index
 	if sample.Trained = o.m.TrainedOnSample(d, row); sample.Trained {
@@ -106,8 +109,9 @@ func (o *explainOptions) askAboutDataset(c *cli.Context, d *dataset.Dataset, q *
 			"says little about new samples", *sample.Label, row)
 	}
 	q.X, q.Row, q.Sample = d.Features, row, sample
-	q.Sample.Picture, err = o.pictureOf(c, d, row, render.PictureSide)
-	return o.m.TrainedOn(d.Classes[d.Labels[row]]), err
+	o.data, o.trained = d, o.m.TrainedOn(d.Classes[d.Labels[row]])
+	q.Sample.Picture, err = o.pictureOf(c, row)
+	return err
 }
 
 func (o *explainOptions) askAboutFile(c *cli.Context, q *predictor.Question) error {
@@ -131,7 +135,7 @@ func (o *explainOptions) askAboutFile(c *cli.Context, q *predictor.Question) err
 
 func (o *explainOptions) askAboutImage(c *cli.Context, q *predictor.Question) error {
 	list := []images.Image{{ID: o.image, Path: o.image}}
-	e, err := o.extractor(c, o.m, list)
+	e, err := o.extractor(c, o.m, 1)
 	if err != nil {
 		return err
 	}
@@ -183,7 +187,7 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 		}
 		config.Model = m
 		if o.weights != "" {
-			e, err := o.extractor(c, m, make([]images.Image, 1))
+			e, err := o.extractor(c, m, 1)
 			if err != nil {
 				return err
 			}

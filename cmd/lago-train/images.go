@@ -53,11 +53,9 @@ func (o *networkOptions) extractionSettings() setting.List {
 	}.In(imageGroup)
 }
 
-// extractor returns what computes the features of images: for a model as its features were computed, unless it
-// is nil.
-func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []images.Image) (*extract.Extractor,
-	error,
-) {
+// extractor returns what computes the features of n images: for a model, unless it is nil, as its features
+// were computed.
+func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, n int) (*extract.Extractor, error) {
 	if o.weights == "" {
 		return nil, &invalid.Error{
 			Where: "--weights", Want: "a safetensors file with the weights of a network", Got: "none",
@@ -71,30 +69,30 @@ func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, list []im
 		options.StrideIn1x1, options.Activation = &from.StrideIn1x1, vit.ActivationOf(from.Architecture)
 	}
 	debug.SetGCPercent(garbage) // weights have no pointers, too
-	n, err := extract.ReadNetwork(c.Context, o.weights, options)
+	network, err := extract.ReadNetwork(c.Context, o.weights, options)
 	if err != nil {
 		return nil, err
 	}
-	p := n.Preprocessing(cmp.Or(o.fit, dataset.Crop), o.size)
+	p := network.Preprocessing(cmp.Or(o.fit, dataset.Crop), o.size)
 	switch {
 	case m == nil:
 	case from == nil:
 		logrus.Warnf("%s records no provenance of its features: predictions are right only if they came "+
 			"from these weights, with %s images of %d pixels", m.Dataset, p.Fit, p.Size)
-	case n.SHA256 != from.WeightsSHA256:
+	case network.SHA256 != from.WeightsSHA256:
 		return nil, wrong("--weights", from.Architecture+" with SHA-256 "+from.WeightsSHA256+
-			", as for the features that the model was trained on", n.SHA256+" of "+o.weights)
+			", as for the features that the model was trained on", network.SHA256+" of "+o.weights)
 	default:
 		p = from.Images
 	}
-	if m != nil && n.Dims() != m.Dims {
+	if m != nil && network.Dims() != m.Dims {
 		return nil, wrong("--weights", fmt.Sprintf("a network with %d features, as the model was trained on",
-			m.Dims), fmt.Sprintf("%d of %s", n.Dims(), n.Name()))
+			m.Dims), fmt.Sprintf("%d of %s", network.Dims(), network.Name()))
 	}
 	if p.Boxes {
 		logrus.Warn("the model was trained on images cropped to bounding boxes: crop these, too")
 	}
-	return extract.New(n, p, len(list))
+	return extract.New(network, p, n)
 }
 
 type extractOptions struct {
@@ -143,7 +141,7 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 		logrus.Warnf("all images are of one class, %s: expected one folder for each class in --images",
 			invalid.Quote(first))
 	}
-	e, err := o.extractor(c, nil, o.Images)
+	e, err := o.extractor(c, nil, len(o.Images))
 	if err != nil {
 		return err
 	}

@@ -91,8 +91,8 @@ func newApp(out io.Writer, all bool) *cli.App {
 				datasetListCommand(), fetchCommand(), extractCommand(), describeCommand(), checkCommand(),
 				splitCommand())}, serveCommand()),
 			in("Training and experiments", studyCommands()...),
-			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(), predictCommand(),
-				explainCommand()),
+			in("Results and trained models", runsCommand(), reportCommand(), evaluateCommand(),
+				predictCommand(), explainCommand()),
 			in("Program", docsCommand(), completionCommand(), versionCommand()),
 		),
 	}

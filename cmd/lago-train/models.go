@@ -23,6 +23,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/experiments/answers/predictor/render"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
@@ -87,9 +88,9 @@ func findModel(flag, value string) (string, error) {
 	return "", e
 }
 
-// lastModel returns the run whose model latest means, of those in a folder with a model: that of the test stage
-// of the last run command or, without one, the last model of the test stage or else of any. Models of LAGO come
-// first.
+// lastModel returns the run whose model latest means, of those in a folder with a model: that of the test
+// stage of the last run command or, without one, the last model of the test stage or else of any. Models of
+// LAGO come first.
 func lastModel(dir string, names []string) (last string) {
 	stored, _, _ := lab.ReadStored(context.Background(), dir)
 	var ofCommands []string
@@ -227,7 +228,11 @@ type predictionOptions struct {
 	candidates               []predictor.Selection
 	empty                    descriptions.Empty // cells of files of candidates
 	to                       string             // file
-	m                        *predictor.Model   // that of model, see open
+
+	m       *predictor.Model     // see open
+	data    *dataset.Dataset     // that candidates are chosen from
+	trained bool                 // samples are known to be of classes that the model was trained on
+	p       *predictor.Predictor // see choose
 }
 
 // candidatesSetting is --candidates, with what it is by default.
@@ -304,51 +309,51 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 	return atFlag("to", o.Check(o.to))
 }
 
-// predictor returns the predictor for the candidates that the flags name among the classes of d. Without
+// choose sets the predictor, for the candidates that the flags name among the classes of the data. Without
 // such a flag they are the unseen classes, or all of them if samples are of classes that the model was
 // trained on. It logs what the predictions depend on.
-func (o *predictionOptions) predictor(c *cli.Context, d *dataset.Dataset, trained bool) (*predictor.Predictor, error) {
+func (o *predictionOptions) choose(c *cli.Context) error {
 	otherwise, other := predictor.Unseen, predictor.All
-	if trained {
+	if o.trained {
 		otherwise, other = other, otherwise
 	}
 	list := slices.Clone(o.candidates)
-	candidates, err := o.m.NewCandidates(c.Context, d, list, otherwise, o.empty)
+	candidates, err := o.m.NewCandidates(c.Context, o.data, list, otherwise, o.empty)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := o.m.Predictor(candidates, o.Options)
-	if err != nil {
-		return nil, err
+	if o.p, err = o.m.Predictor(candidates, o.Options); err != nil {
+		return err
 	}
-	if o.Adapt && !p.Adapts() {
+	if o.Adapt && !o.p.Adapts() {
 		logrus.Warn(predictor.AdaptationWarning(o.m.Decision.Adaptation),
 			"; predictions are those without --adapt")
 	}
-	number, unseen := len(candidates.Names), p.Unseen()
+	number, unseen := len(candidates.Names), o.p.Unseen()
 	what := format.Count(number, "class")
 	if number <= 5 {
 		what += ": " + format.Printable(strings.Join(candidates.Names, ", "))
 	}
 	others := "to choose from others: --candidates"
-	if n := len(o.m.SelectedCandidates(d, other).Names); list == nil {
+	if n := len(o.m.SelectedCandidates(o.data, other).Names); list == nil {
 		others = fmt.Sprintf("--candidates %s chooses from %d", other, n)
 	}
-	if p.Mixed {
+	if o.p.Mixed {
 		others += fmt.Sprintf("; for seen and unseen classes together scores are corrected with omega %g",
-			p.Decision.Omega)
+			o.p.Decision.Omega)
 	}
 	logrus.Infof("choosing from %s (%s, data set %s; %d unseen, %d seen in training); %s", what,
-		format.Printable(candidates.What), format.Printable(d.Name), unseen, number-unseen, others)
+		format.Printable(candidates.What), format.Printable(o.data.Name), unseen, number-unseen, others)
 	if given := candidates.Given(); given < 1 {
 		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
 			format.Percent(given))
 	}
-	return p, nil
+	return nil
 }
 
 // logCalibration says whether probabilities are calibrated.
-func logCalibration(c *cli.Context, p *predictor.Predictor) {
+func (o *predictionOptions) logCalibration(c *cli.Context) {
+	p := o.p
 	switch {
 	case p.Temperature == 0:
 		logrus.Warnf("scores of %s are not probabilities; --temperature converts them", p.Method.Label())
@@ -360,14 +365,14 @@ func logCalibration(c *cli.Context, p *predictor.Predictor) {
 		logrus.Warnf("probabilities are not calibrated (%s)",
 			predictor.CalibrationText(p.Decision.Calibration))
 	default:
-		logrus.Info("probabilities are not calibrated: the model has no temperature for them, which lago-train " +
-			"run --stage full chooses, with --hold-out also for seen and unseen classes together")
+		logrus.Info("probabilities are not calibrated: the model has no temperature for them, which " +
+			"lago-train run --stage full chooses, with --hold-out also for seen and unseen classes together")
 	}
 }
 
 // pictureOf returns the picture of a sample of a data set, nil if there is none.
-func (o *predictionOptions) pictureOf(c *cli.Context, d *dataset.Dataset, row, side int) (image.Image, error) {
-	picture, err := catalog.Picture(c.Context, d, row, side)
+func (o *predictionOptions) pictureOf(c *cli.Context, row int) (image.Image, error) {
+	picture, err := catalog.Picture(c.Context, o.data, row, render.PictureSide)
 	if err != nil {
 		o.noPicture++
 		logrus.Debug(err)
@@ -379,8 +384,8 @@ func (o *predictionOptions) pictureOf(c *cli.Context, d *dataset.Dataset, row, s
 func (o *predictionOptions) show(write func(io.Writer) error) error {
 	defer func() {
 		if o.noPicture > 0 {
-			logrus.Warnf("%s on the page without a picture. Where photographs were moved, dataset extract NAME "+
-				"--images DIR names their new folder", format.Count(o.noPicture, "sample"))
+			logrus.Warnf("%s on the page without a picture. Where photographs were moved, dataset extract "+
+				"NAME --images DIR names their new folder", format.Count(o.noPicture, "sample"))
 		}
 	}()
 	if o.to == "" {

@@ -14,7 +14,6 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -82,25 +81,24 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	if err = o.open(openModel); err != nil {
 		return err
 	}
-	src, d, trained, err := o.source(c)
+	src, err := o.source(c)
 	if err != nil {
 		return err
 	}
 	if file, ok := src.(io.Closer); ok {
 		defer func() { _ = file.Close() }() // it was only read
 	}
-	p, err := o.predictor(c, d, trained)
-	if err != nil {
+	if err := o.choose(c); err != nil {
 		return err
 	}
-	o.keepClasses(slices.Concat(d.Classes, p.Candidates.Names))
-	if p.Adapts() {
+	o.keepClasses(slices.Concat(o.data.Classes, o.p.Candidates.Names))
+	if o.p.Adapts() {
 		debug.SetGCPercent(garbage)
 	}
 	if o.format == render.HTML {
 		o.Reason = render.Short
 	}
-	r, err := p.Predict(c.Context, src, o.Listing)
+	r, err := o.p.Predict(c.Context, src, o.Listing)
 	if err != nil {
 		return err
 	}
@@ -117,19 +115,19 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	samples := format.Count(len(r.Samples), "sample")
 	switch a := r.Adapted; {
 	case a == nil:
-		logCalibration(c, p)
+		o.logCalibration(c)
 	case a.Declined:
 		logrus.Warnf("not adapted to %s: only about %.0f of the %d candidate classes seem to be present, "+
 			"and adaptation can then lower accuracy (--candidates restricts them)",
 			samples, a.Present, len(r.Candidates.Names))
-		logCalibration(c, p)
+		o.logCalibration(c)
 	default:
 		logrus.Infof("adapted to %s: %s changed; the probabilities are those of the settings of --adapt, "+
 			"which were chosen for accuracy: they are not calibrated", samples,
 			format.Count(a.Changed, "prediction"))
 	}
 	if o.format == render.HTML {
-		return o.writeSheet(c, p, d, r)
+		return o.writeSheet(c, r)
 	}
 	return o.show(func(w io.Writer) error { return render.Predictions(w, o.format, r) })
 }
@@ -138,9 +136,7 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 const beginsSheet = `<meta name="generator" content="lago-train sheet">`
 
 // writeSheet writes the contact sheet, with a CSV file beside it.
-func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *dataset.Dataset,
-	r *predictor.Predictions,
-) error {
+func (o *predictOptions) writeSheet(c *cli.Context, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
 	err := o.Write(beside, func(w io.Writer) error { return render.Predictions(w, render.CSV, r) })
 	if err != nil {
@@ -149,10 +145,11 @@ func (o *predictOptions) writeSheet(c *cli.Context, p *predictor.Predictor, d *d
 	s := &render.Sheet{
 		Predictions: r,
 		Note: fmt.Sprintf("%s trained on %s, choosing from %s (%d). Every number is in %s.",
-			p.Method.Label(), p.Dataset, r.Candidates.What, len(r.Candidates.Names), filepath.Base(beside)),
+			o.m.Method.Label(), o.m.Dataset, r.Candidates.What, len(r.Candidates.Names),
+			filepath.Base(beside)),
 		Picture: func(s predictor.Prediction) (image.Image, error) {
 			if o.photographs == nil {
-				return o.pictureOf(c, d, s.Index, render.PictureSide)
+				return o.pictureOf(c, s.Index)
 			}
 			return images.Thumbnail(c.Context, o.paths[s.ID], render.PictureSide)
 		},
@@ -177,43 +174,38 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	return atFlag("to", o.CheckFile(o.to, ""))
 }
 
-// source opens the samples. It returns the data set that --candidates refers to, and whether samples are
-// known to be of classes that the model was trained on.
-func (o *predictOptions) source(c *cli.Context) (src predictor.Source, d *dataset.Dataset, trained bool, err error) {
-	m := o.m
-	if o.dataset == "" {
-		d = o.trainingData(c)
-	}
-	switch {
-	case o.features != "":
-		src, err = o.openFeatures(c)
-	case o.images != nil || o.list != "":
-		if err := o.listPhotographs(c, d.Classes); err != nil {
-			return nil, nil, false, err
-		}
-		e, err := o.extractor(c, m, o.photographs)
+// source opens the samples.
+func (o *predictOptions) source(c *cli.Context) (predictor.Source, error) {
+	if o.dataset != "" {
+		d, err := openData(c.Context, o.m, o.dataset, o.dataOptions.Options)
 		if err != nil {
-			return nil, nil, false, err
+			return nil, err
 		}
-		o.paths = map[string]string{}
-		for _, photograph := range o.photographs {
-			o.paths[photograph.ID] = photograph.Path
-			trained = trained || m.TrainedOn(photograph.Class)
-		}
-		photographs := e.NewSource(c.Context, o.photographs, display.show)
-		photographs.OnBroken = o.onBroken
-		src = photographs
-	default:
-		if d, err = openData(c.Context, m, o.dataset, o.dataOptions.Options); err != nil {
-			return nil, nil, false, err
-		}
-		classes := m.ClassesOf(d, o.split)
-		src = &predictor.Samples{Data: d, Rows: d.SamplesOf(classes)}
-		trained = slices.ContainsFunc(classes, func(z int) bool {
-			return m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z)
+		classes := o.m.ClassesOf(d, o.split)
+		o.data, o.trained = d, slices.ContainsFunc(classes, func(z int) bool {
+			return o.m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z)
 		})
+		return &predictor.Samples{Data: d, Rows: d.SamplesOf(classes)}, nil
 	}
-	return src, d, trained, err
+	o.data = o.trainingData(c)
+	if o.features != "" {
+		return o.openFeatures(c)
+	}
+	if err := o.listPhotographs(c, o.data.Classes); err != nil {
+		return nil, err
+	}
+	e, err := o.extractor(c, o.m, len(o.photographs))
+	if err != nil {
+		return nil, err
+	}
+	o.paths = map[string]string{}
+	for _, photograph := range o.photographs {
+		o.paths[photograph.ID] = photograph.Path
+		o.trained = o.trained || o.m.TrainedOn(photograph.Class)
+	}
+	source := e.NewSource(c.Context, o.photographs, display.show)
+	source.OnBroken = o.onBroken
+	return source, nil
 }
 
 // listPhotographs sets the photographs. The class of one in a folder is the nearest folder above it that is
@@ -245,8 +237,8 @@ func (o *predictOptions) keepClasses(known []string) {
 	}
 }
 
-// openFeatures opens the file of features as the model takes them. Names of the samples are in the file or, beside
-// it, in images.csv.
+// openFeatures opens the file of features as the model takes them. Names of the samples are in the file or,
+// beside it, in images.csv.
 func (o *predictionOptions) openFeatures(c *cli.Context) (*features.Reader, error) {
 	m, file := o.m, o.features
 	r, err := features.Open(c.Context, file, true)

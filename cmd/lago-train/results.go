@@ -147,7 +147,8 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
 	}
 	warnData(q.Data, false)
 	if o.candidates != nil {
-		if q.Candidates, err = q.Model.NewCandidates(c.Context, q.Data, o.candidates, "", o.empty); err != nil {
+		q.Candidates, err = q.Model.NewCandidates(c.Context, q.Data, o.candidates, "", o.empty)
+		if err != nil {
 			return nil, err
 		}
 	}

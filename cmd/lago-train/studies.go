@@ -93,7 +93,8 @@ func (o *studyOptions) run(c *cli.Context) error {
 		}
 		r.Given = append(r.Given, s.Key)
 		if ofRuns.Has(s.Key) {
-			r.Assigned = append(r.Assigned, setting.Assignment{Key: s.Key, Text: s.text, Where: dashed(s.Key)})
+			given := setting.Assignment{Key: s.Key, Text: s.text, Where: dashed(s.Key)}
+			r.Assigned = append(r.Assigned, given)
 		}
 	}
 	if err := r.Resolve(c.Context, false); err != nil {
