@@ -69,8 +69,8 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	copied(t, filepath.Join(root, "Mini"))
 	testkit.Equal(t, "name", open(t, "mINI", "", 1).Name, "mini")
 	testkit.Equal(t, "names by path", []string{open(t, filepath.Join(root, "Mini"), "", 1).Name, NameOf(root + "/Mini/")}, []string{"mini", "mini"})
-	own := open(t, copied(t, filepath.Join(root, "glyphs")), "", 1)
-	if picture, err := Picture(t.Context(), own, 0, 48); own.Name != "glyphs" || HasPictures(own) || picture != nil || err != nil {
+	folder := open(t, copied(t, filepath.Join(root, "glyphs")), "", 1)
+	if picture, err := Picture(t.Context(), folder, 0, 48); folder.Name != "glyphs" || HasPictures(folder) || picture != nil || err != nil {
 		t.Errorf("a folder named glyphs has the picture %v: %v", picture, err)
 	}
 	copied(t, filepath.Join(root, "MINI"))

@@ -228,8 +228,8 @@ func HoldOut(d *dataset.Dataset, s dataset.Split) []int {
 		}
 	}
 	out, _ := d.Divide(append(given, others...), func(row, n int) bool {
-		_, own := slices.BinarySearch(d.TestSeen, row)
-		if z := d.Labels[row]; held[z] && !own || !held[z] && n%5 != 0 {
+		_, heldOut := slices.BinarySearch(d.TestSeen, row)
+		if z := d.Labels[row]; held[z] && !heldOut || !held[z] && n%5 != 0 {
 			return false
 		}
 		with, count := []int{d.Labels[row]}, map[int]int{}
@@ -240,7 +240,7 @@ func HoldOut(d *dataset.Dataset, s dataset.Split) []int {
 			count[z]++
 		}
 		for z, n := range count {
-			if !own && n == left[z] {
+			if !heldOut && n == left[z] {
 				return false
 			}
 		}

@@ -275,7 +275,7 @@ func TestSourcesAreNotParted(t *testing.T) {
 				d.TestSeen = append(d.TestSeen, i)
 			}
 		}
-		own := d.TestSeen
+		heldOut := d.TestSeen
 		wholly := func(what string, rows, among []int) {
 			for _, i := range among {
 				for _, j := range among {
@@ -295,14 +295,14 @@ func TestSourcesAreNotParted(t *testing.T) {
 			}
 		}
 		for _, z := range s.Seen() {
-			if own == nil && left[z] == 0 && d.SamplesPerClass()[z] > 0 {
+			if heldOut == nil && left[z] == 0 && d.SamplesPerClass()[z] > 0 {
 				t.Fatalf("all samples of class %d are held out", z)
 			}
 		}
 		choosing, _ := d.HeldOut()
 		wholly("choosing", choosing, d.TestSeen)
 
-		d.TestSeen, d.Sources = own, make([]string, len(d.Labels))
+		d.TestSeen, d.Sources = heldOut, make([]string, len(d.Labels))
 		alone := HoldOut(d, s)
 		d.Sources = nil
 		testkit.Equal(t, "samples of their own", alone, HoldOut(d, s))

@@ -77,14 +77,14 @@ func Networks() []string {
 // WeightsURL returns the address of the weights of a network: ImageNet weights of torchvision, as
 // timm publishes them, or those of the authors of DINOv2 and CLIP.
 func WeightsURL(network string) string {
-	of := "timm/" + network + ".tv_in1k"
+	model := "timm/" + network + ".tv_in1k"
 	switch {
 	case strings.HasPrefix(network, "dinov2"):
-		of = "facebook/" + network
+		model = "facebook/" + network
 	case strings.HasPrefix(network, "clip"):
-		of = "openai/" + network
+		model = "openai/" + network
 	}
-	return "https://huggingface.co/" + of + "/resolve/main/model.safetensors"
+	return "https://huggingface.co/" + model + "/resolve/main/model.safetensors"
 }
 
 // Options configure a fetch.
@@ -137,11 +137,11 @@ func Fetch(ctx context.Context, name string, o Options) (*Fetched, error) {
 	if err != nil {
 		return nil, &invalid.Error{Where: "data set", Err: err, Usage: true}
 	}
-	of, fetch := name+".safetensors", o.weights
+	file, fetch := name+".safetensors", o.weights
 	if slices.Contains(Names(), name) {
-		of, fetch = strings.ToUpper(name), o.dataSet
+		file, fetch = strings.ToUpper(name), o.dataSet
 	}
-	r := &Fetched{Name: name, Path: filepath.Join(o.DataDir, of)}
+	r := &Fetched{Name: name, Path: filepath.Join(o.DataDir, file)}
 	if err := os.MkdirAll(o.DataDir, 0o777); err != nil {
 		return nil, invalid.File(o.DataDir, err)
 	}

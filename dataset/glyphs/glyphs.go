@@ -339,14 +339,14 @@ func blur(im []float64, sd float64) []float64 {
 	along := func(im []float64, step, across int) []float64 {
 		out := make([]float64, len(im))
 		for line := range side {
-			for at := range side {
+			for pixel := range side {
 				var s float64
 				for i, k := range kernel {
-					if j := at + i - radius; j >= 0 && j < side {
+					if j := pixel + i - radius; j >= 0 && j < side {
 						s += k * im[line*across+j*step]
 					}
 				}
-				out[line*across+at*step] = s / sum
+				out[line*across+pixel*step] = s / sum
 			}
 		}
 		return out
@@ -387,14 +387,14 @@ func hog(im *image.Gray, dst []float32) {
 
 // vote returns the histograms of the squares, row by row. A gradient between two orientations votes for both.
 func vote(im *image.Gray) []histogram {
-	at := func(x, y int) float64 {
+	light := func(x, y int) float64 {
 		x, y = min(max(x, 0), side-1), min(max(y, 0), side-1)
 		return float64(im.Pix[y*im.Stride+x]) / math.MaxUint8
 	}
 	h := make([]histogram, squares*squares)
 	for y := range side {
 		for x := range side {
-			gx, gy := at(x+1, y)-at(x-1, y), at(x, y+1)-at(x, y-1)
+			gx, gy := light(x+1, y)-light(x-1, y), light(x, y+1)-light(x, y-1)
 			strength := math.Hypot(gx, gy)
 			turn := math.Atan2(gy, gx) / math.Pi // -1 to 1, with period 1
 			position := (turn + 1) * orientations
@@ -414,9 +414,9 @@ func normalise(cells []histogram, n int, dst []float32) []float32 {
 	for y := range n {
 		for x := range n {
 			var energy, count float64
-			for by := max(y-1, 0); by <= min(y+1, n-1); by++ {
-				for bx := max(x-1, 0); bx <= min(x+1, n-1); bx++ {
-					for _, v := range cells[by*n+bx] {
+			for row := max(y-1, 0); row <= min(y+1, n-1); row++ {
+				for col := max(x-1, 0); col <= min(x+1, n-1); col++ {
+					for _, v := range cells[row*n+col] {
 						energy += v * v
 					}
 					count++

@@ -239,13 +239,13 @@ func orientation(data []byte, format string) int {
 	default:
 		return 1
 	}
-	at := int(order.Uint32(data[4:]))
-	if at < 8 || at > len(data)-2 {
+	start := int(order.Uint32(data[4:]))
+	if start < 8 || start > len(data)-2 {
 		return 1
 	}
 	const orientationTag, size = 0x0112, 12 // of a field of the first directory
-	fields := data[at+2:]
-	for range order.Uint16(data[at:]) {
+	fields := data[start+2:]
+	for range order.Uint16(data[start:]) {
 		if len(fields) < size {
 			break
 		}
@@ -362,7 +362,7 @@ func fullToRGB(y, cb, cr uint8) (r, g, b uint8) {
 
 // videoToRGB converts BT.601 colours with a luma of 16 to 235, as in WebP.
 func videoToRGB(y, cb, cr uint8) (r, g, b uint8) {
-	const one, half = 1 << 16, 1 << 15
-	l, u, v := 76309*(int32(y)-16)+half, int32(cb)-128, int32(cr)-128 // 76309 is 255/219 of one
-	return clamp((l + 104597*v) / one), clamp((l - 25675*u - 53279*v) / one), clamp((l + 132201*u) / one)
+	const unit, half = 1 << 16, 1 << 15
+	l, u, v := 76309*(int32(y)-16)+half, int32(cb)-128, int32(cr)-128 // 76309 is 255/219 of unit
+	return clamp((l + 104597*v) / unit), clamp((l - 25675*u - 53279*v) / unit), clamp((l + 132201*u) / unit)
 }

@@ -246,9 +246,9 @@ func factorise(c *mat.SymDense) *mat.Cholesky {
 }
 
 func inverse(c *mat.SymDense) *mat.SymDense {
-	var of mat.SymDense
-	must(factorise(c).InverseTo(&of))
-	return &of
+	var inverted mat.SymDense
+	must(factorise(c).InverseTo(&inverted))
+	return &inverted
 }
 
 func must(err error) {

@@ -238,11 +238,11 @@ func DecodeSealed(data []byte, v any) error {
 	if err := json.Compact(&text, data); err != nil {
 		return err
 	}
-	at := bytes.LastIndex(text.Bytes(), []byte(sealKey)) // the content may have the same key
-	if at < 0 {
+	seals := bytes.LastIndex(text.Bytes(), []byte(sealKey)) // the content may have the same key
+	if seals < 0 {
 		return &invalid.Error{Field: "sha256", Want: "the checksum of the content", Got: "none"}
 	}
-	content, seal := append(bytes.Clone(text.Bytes()[:at]), '}'), text.Bytes()[at:]
+	content, seal := append(bytes.Clone(text.Bytes()[:seals]), '}'), text.Bytes()[seals:]
 	if string(seal) != fmt.Sprintf(`%s%x"}`, sealKey, sha256.Sum256(content)) {
 		return &invalid.Error{
 			Field: "sha256", Want: "the checksum of the content", Got: "another",

@@ -153,19 +153,19 @@ var (
 // sameKind reports whether a file, of which begin is the beginning, can be seen to be an earlier output of
 // the kind of another one: a page or a picture by its generator, JSON by its first keys, CSV by the first and
 // most of the other columns, an explanation by its first sentence, and other text by its first word.
-func sameKind(begin, of []byte) bool {
-	if bytes.HasPrefix(of, []byte("<")) {
-		mark := generator.Find(of)
+func sameKind(begin, other []byte) bool {
+	if bytes.HasPrefix(other, []byte("<")) {
+		mark := generator.Find(other)
 		return mark != nil && bytes.Equal(mark, generator.Find(begin))
 	}
-	if sentence.Match(of) {
+	if sentence.Match(other) {
 		return sentence.Match(begin)
 	}
-	if keys := firstKeys.FindSubmatch(of); keys != nil {
+	if keys := firstKeys.FindSubmatch(other); keys != nil {
 		old := firstKeys.FindSubmatch(begin)
 		return old != nil && bytes.Equal(old[1], keys[1]) && bytes.Equal(old[2], keys[2])
 	}
-	if bytes.ContainsAny(of, "\x00\x89") {
+	if bytes.ContainsAny(other, "\x00\x89") {
 		return false
 	}
 	header := func(text []byte) []string {
@@ -175,7 +175,7 @@ func sameKind(begin, of []byte) bool {
 		}
 		return strings.Split(strings.TrimSpace(line), ",")
 	}
-	old, columns := header(begin), header(of)
+	old, columns := header(begin), header(other)
 	shared := 0
 	for _, c := range columns {
 		if strings.Contains(","+strings.Join(old, ",")+",", ","+c+",") {

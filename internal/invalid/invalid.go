@@ -143,19 +143,19 @@ func (l *List) Add(name string, e *Error) {
 	if l.counts == nil {
 		l.counts, l.rests = map[kind]int{}, map[kind]*Error{}
 	}
-	of := kind{name, e.Where}
-	l.counts[of]++
-	more := l.counts[of] - MaxOfKind
+	key := kind{name, e.Where}
+	l.counts[key]++
+	more := l.counts[key] - MaxOfKind
 	if more == 1 {
-		l.rests[of] = &Error{Where: e.Where}
-		l.errs = append(l.errs, l.rests[of])
+		l.rests[key] = &Error{Where: e.Where}
+		l.errs = append(l.errs, l.rests[key])
 	}
 	if more < 1 {
 		l.errs = append(l.errs, e)
 		return
 	}
-	l.rests[of].Want = e.Want
-	l.rests[of].Got = fmt.Sprintf("%d more, the last at %s", more, e.Field)
+	l.rests[key].Want = e.Want
+	l.rests[key].Got = fmt.Sprintf("%d more, the last at %s", more, e.Field)
 }
 
 // Full reports whether a further error of a kind and file would only be counted.

@@ -268,9 +268,9 @@ func (t *Table) writer() pretty.Writer {
 	return w
 }
 
-func cells[T any](of []T) pretty.Row {
-	row := make(pretty.Row, len(of))
-	for i, c := range of {
+func cells[T any](values []T) pretty.Row {
+	row := make(pretty.Row, len(values))
+	for i, c := range values {
 		row[i] = c
 		if reflect.ValueOf(row[i]).Kind() == reflect.String {
 			row[i] = format.Printable(fmt.Sprint(c))

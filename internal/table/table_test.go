@@ -73,13 +73,13 @@ two
 
 // Optional columns are left out where numbers would be broken, the first of them first, and only from text.
 func TestOptional(t *testing.T) {
-	of := table.New("", "name", "accuracy", "over seeds", "difference").Right(2, 3, 4).Optional("over seeds", "accuracy")
-	of.Row("a long name", "50.0 %", "0.1 %", "+1.0 (-0.1 to 2.5)").Note("a note")
+	made := table.New("", "name", "accuracy", "over seeds", "difference").Right(2, 3, 4).Optional("over seeds", "accuracy")
+	made.Row("a long name", "50.0 %", "0.1 %", "+1.0 (-0.1 to 2.5)").Note("a note")
 	for width, want := range map[int]string{80: "", 48: "", 47: "not shown in 47 columns: over seeds\n", 39: "not shown in 39 columns: over seeds, accuracy\n"} {
-		_, got, _ := strings.Cut(of.Text(width, 0), "a note\n")
+		_, got, _ := strings.Cut(made.Text(width, 0), "a note\n")
 		testkit.Equal(t, fmt.Sprint(width), got, want)
 	}
-	testkit.WantText(t, of.CSV(), "name,accuracy,over seeds,difference")
+	testkit.WantText(t, made.CSV(), "name,accuracy,over seeds,difference")
 }
 
 // No line of a table is longer than the width, and words stay whole if there is room for them.
@@ -87,17 +87,17 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 6).Draw(t, "columns")
 		cells := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,8}( [a-z]{1,8}){0,5}`), columns, columns)
-		of := table.New("a title of several words", cells.Draw(t, "header")...).Right(columns)
+		made := table.New("a title of several words", cells.Draw(t, "header")...).Right(columns)
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
 			row := make([]any, columns)
 			for i, c := range cells.Draw(t, "row") {
 				row[i] = c
 			}
 			row[columns-1] = "58.1 to 81.7" // is not wrapped
-			of.Row(row...)
+			made.Row(row...)
 		}
 		width := rapid.IntRange(40, 140).Draw(t, "width")
-		text := of.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
+		text := made.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > width && !strings.Contains(line, "lago-train x") {
 				t.Errorf("a line has %d characters, expected at most %d:\n%s", n, width, text)
@@ -106,7 +106,7 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 		if width < 8*columns+4+3*columns+1 { // too narrow for words of 8 and for the interval
 			return
 		}
-		for _, r := range of.Rows {
+		for _, r := range made.Rows {
 			for _, c := range r[:columns-1] {
 				for _, word := range strings.Fields(c.(string)) {
 					if !strings.Contains(text, " "+word+" ") {
@@ -132,25 +132,25 @@ func TestHTML(t *testing.T) {
 func TestCellsAreEscaped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		header := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,9}`), 2, 4).Draw(t, "header")
-		of := table.New("<title>\x1b", header...).Note("<note>\x1b")
+		made := table.New("<title>\x1b", header...).Note("<note>\x1b")
 		want := [][]string{header}
 		for _, row := range rapid.SliceOfN(rapid.SliceOfN(rapid.String(), len(header), len(header)), 0, 5).Draw(t, "rows") {
 			cells, printed := make([]any, len(row)), make([]string, len(row))
 			for i, c := range row {
 				cells[i], printed[i] = "x"+c, "x"+format.Printable(c) // no row is empty
 			}
-			of.Row(cells...)
+			made.Row(cells...)
 			want = append(want, printed)
 		}
-		got, err := csv.NewReader(strings.NewReader(of.CSV())).ReadAll()
+		got, err := csv.NewReader(strings.NewReader(made.CSV())).ReadAll()
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("CSV: %v (-want +got):\n%s", err, diff)
 		}
-		of.Row("<cell>\x1b", 1, "\"'&")
-		for _, s := range []string{of.Text(20, 0), of.HTML(), of.CSV()} {
+		made.Row("<cell>\x1b", 1, "\"'&")
+		for _, s := range []string{made.Text(20, 0), made.HTML(), made.CSV()} {
 			testkit.WantNoText(t, s, "\x1b")
 		}
-		if tag := regexp.MustCompile("<(title|note|cell)>").FindString(of.HTML()); tag != "" {
+		if tag := regexp.MustCompile("<(title|note|cell)>").FindString(made.HTML()); tag != "" {
 			t.Errorf("%s is left in the HTML", tag)
 		}
 	})

@@ -272,13 +272,13 @@ func (w *work) run(ctx context.Context) error {
 	var todo []int
 	var list []images.Image
 	total := 0
-	for part, of := range w.parts {
+	for part, chunk := range w.parts {
 		if !w.Shard.Holds(part) {
 			continue
 		}
-		total += len(of)
+		total += len(chunk)
 		if !w.isDone(part) {
-			todo, list = append(todo, part), append(list, of...)
+			todo, list = append(todo, part), append(list, chunk...)
 		}
 	}
 	p := format.NewProgress("extracting", "images", int64(total-len(list)), int64(total))

@@ -284,9 +284,9 @@ func TestTwoExtractionsAtATime(t *testing.T) {
 		errs := make(chan error)
 		for i := range 4 { // two of each shard
 			c.Shard = lab.Shard{Index: i % shards, Count: shards}
-			e, of := extractor(t), c
+			e, photographs := extractor(t), c
 			go func() {
-				_, err := Extract(t.Context(), e, of)
+				_, err := Extract(t.Context(), e, photographs)
 				errs <- err
 			}()
 		}
