@@ -104,14 +104,12 @@ func evaluateCommand() *cli.Command {
 		Name: "evaluate",
 		Flags: flags(slices.Concat(o.dataSettings(), workSettings(), setting.List{
 			modelSetting(&o.model),
-			setting.Choice("split", &o.request.Split, "", evaluation.ValSplit, evaluation.TestSplit).
-				Noted("val for runs of the dev stage, otherwise test").Common(),
 		}.In(inputGroup), setting.List{
 			setting.Raw("csv", &o.csv, "").Common(),
 			setting.Raw("scores_out", &o.save, ""),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
-			candidatesSetting(&o.candidates, "those of --split").In(classGroup),
+			candidatesSetting(&o.candidates, "test, or val for runs of the dev stage").In(classGroup),
 			emptySetting(&o.empty).In(classGroup),
 			adaptSetting(&o.request.Adapt),
 			setting.Raw("dataset", &o.dataset, "").In(setting.Data).Noted("that of the model").Common(),

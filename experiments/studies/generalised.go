@@ -77,7 +77,7 @@ func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Result, *mode
 		models = append(models, m)
 	}
 	e, err := evaluation.Evaluate(ctx, evaluation.Request{
-		Data: o.Part.Data, Split: evaluation.TestSplit, Model: models[0], Dev: models[1],
+		Data: o.Part.Data, Model: models[0], Dev: models[1],
 		Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
 	})
 	return e, chosen.Mixed, err

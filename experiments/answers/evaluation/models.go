@@ -21,21 +21,11 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Split says whose samples models are evaluated on.
-type Split string
-
-// The splits.
-const (
-	ByStage   Split = ""     // val if a model is of the dev stage, otherwise test
-	ValSplit  Split = "val"  // the validation classes, for models of the dev stage
-	TestSplit Split = "test" // the test classes
-)
-
-// Request says how a model is evaluated on a data set.
+// Request says how a model is evaluated on a data set: on the validation classes if it is of the dev stage,
+// otherwise on the test classes.
 type Request struct {
-	Data  *dataset.Dataset
-	Split Split
-	// Candidates are the classes to choose from; without names those of the split. If seen classes are among
+	Data *dataset.Dataset
+	// Candidates are the classes to choose from; without names those of the samples. If seen classes are among
 	// them, in the generalised setting, samples held out of these are evaluated, too.
 	Candidates predictor.Candidates
 	Model      *predictor.Model
@@ -59,24 +49,24 @@ func ReadModel(path string) (*predictor.Model, error) {
 	return predictor.Open(path)
 }
 
-// Evaluate evaluates a model on the classes of a split. For validation, the run of the dev stage is evaluated
-// in the same way on the validation classes.
+// Evaluate evaluates a model. For validation, the run of the dev stage is evaluated in the same way on the
+// validation classes.
 func Evaluate(ctx context.Context, q Request) (*Result, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	missing := q.findDev()
-	validation, err := q.score(ctx, q.Dev, q.validating(), true)
+	validation, err := q.score(ctx, q.Dev, q.validating())
 	if err != nil {
 		return nil, err
 	}
-	scores, err := q.score(ctx, q.Model, q.Candidates, q.Split == ValSplit)
+	scores, err := q.score(ctx, q.Model, q.Candidates)
 	if err != nil {
 		return nil, err
 	}
 	r := evaluate(scores, validation)
 	r.Source = Source{
-		string(q.Split), q.Candidates.What, q.Data.Name,
+		string(q.split()), q.Candidates.What, q.Data.Name,
 		q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
 	}
 	if validation != nil {
@@ -122,32 +112,29 @@ func (q Request) adapted(s *scored) (*Transductive, error) {
 
 // addNotes says what makes the evaluation worth less.
 func (q Request) addNotes(r *Result, missing string) {
-	if q.Adapt && q.Split == ValSplit {
+	if q.Adapt && q.split() == predictor.Val {
 		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
 	}
 	if changed, _ := q.Model.Changed(q.Data); changed != "" {
 		r.note("%s", strings.TrimSuffix(changed, "."))
-	}
-	if q.Split == TestSplit && q.Model.Trial.Stage == train.Dev {
-		r.note("%s is a model of the dev stage: settings must not be chosen by its test accuracy",
-			q.Model.Path)
 	}
 	if missing != "" {
 		r.note("neither gamma nor a temperature is chosen: %s", missing)
 	}
 }
 
-// check sets the split by the stage of the model, and the candidates by the split. It returns an error if the
-// model cannot be evaluated on the split.
-func (q *Request) check() error {
-	if q.Split == ByStage {
-		q.Split = TestSplit
-		if q.Model.Trial.Stage == train.Dev {
-			q.Split = ValSplit
-		}
+// split says whose samples are evaluated.
+func (q Request) split() predictor.Selection {
+	if q.Model.Trial.Stage == train.Dev {
+		return predictor.Val
 	}
+	return predictor.Test
+}
+
+// check sets the candidates unless they are given. It returns an error if the model cannot be evaluated.
+func (q *Request) check() error {
 	if q.Candidates.Names == nil {
-		q.Candidates = q.Model.SelectedCandidates(q.Data, predictor.Selection(q.Split))
+		q.Candidates = q.Model.SelectedCandidates(q.Data, q.split())
 	}
 	switch {
 	case len(q.Candidates.Names) == 1:
@@ -160,30 +147,26 @@ func (q *Request) check() error {
 	case q.Adapt && q.generalised():
 		return &invalid.Error{Field: "adapt", Want: "no seen class as a candidate", Got: q.Candidates.What}
 	}
-	return q.checkModel(q.Model, q.Split == ValSplit)
+	return q.checkModel(q.Model)
 }
 
-// checkModel returns an error if a model does not fit the data set, is of the wrong stage, or
-// was trained on what it is to be evaluated on: with dev on the validation classes.
-func (q Request) checkModel(model *predictor.Model, dev bool) error {
+// checkModel returns an error if a model does not fit the data set, or was trained on what it is to be
+// evaluated on.
+func (q Request) checkModel(model *predictor.Model) error {
 	if err := model.Fits(q.Data); err != nil {
 		return invalid.At(model.Path, err)
 	}
-	_, unseen := q.classes(dev)
+	_, unseen := q.classes(model.Trial.Stage)
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
 	gzsl, trial := q.generalised(), model.Trial
-	if choosing, _ := q.Data.HeldOut(); gzsl && dev && len(choosing) == 0 {
+	if choosing, _ := q.Data.HeldOut(); gzsl && trial.Stage == train.Dev && len(choosing) == 0 {
 		return &invalid.Error{
 			Where: q.Data.Name, Field: "held-out samples", Got: "one of each",
 			Want: "two of a seen class, of two sources, of which one chooses and the other is evaluated",
 		}
 	}
-	e := &invalid.Error{Where: model.Path, Got: fmt.Sprintf("one of the %s stage", trial.Stage)}
+	e := &invalid.Error{Where: model.Path, Got: "one that was"}
 	switch {
-	case dev && trial.Stage != train.Dev:
-		e.Want = "a run of the dev stage, which is not trained on the validation classes"
-	case !dev && gzsl && trial.Stage != train.Test:
-		e.Want = "a run of the test stage"
 	case gzsl && !model.SameSamples(q.Data):
 		e.Want = fmt.Sprintf("the data set that samples were held out of, with the fingerprint %.12s",
 			trial.Fingerprint)
@@ -191,11 +174,11 @@ func (q Request) checkModel(model *predictor.Model, dev bool) error {
 		e.Hint = "Is it another --dev-split?"
 	case gzsl && !trial.HoldOut:
 		e.Want = "a model that was not trained on the held-out samples of seen classes"
-		e.Got, e.Hint = "one that was", "Train one with run or compare --hold-out."
+		e.Hint = "Train one with run or compare --hold-out."
 	case trainedOn >= 0:
 		e.Want = fmt.Sprintf("a model that was not trained on the class %q of %s",
 			q.Data.Classes[unseen[trainedOn]], q.Data.Name)
-		e.Got, e.Hint = "one that was", "Is it another --dev-split?"
+		e.Hint = "Is it another --dev-split?"
 	default:
 		return nil
 	}
@@ -204,19 +187,19 @@ func (q Request) checkModel(model *predictor.Model, dev bool) error {
 
 // classes returns the seen and the unseen classes; for models of the dev stage the validation
 // classes are unseen.
-func (q Request) classes(dev bool) (seen, unseen []int) {
-	if dev {
+func (q Request) classes(stage train.Stage) (seen, unseen []int) {
+	if stage == train.Dev {
 		return q.Data.Split.Train, q.Data.Split.Val
 	}
 	return q.Data.Split.Seen(), q.Data.Split.Test
 }
 
 // generalised reports whether seen classes are candidates.
-func (q Request) generalised() bool { return q.sides(q.Candidates, q.Split == ValSplit) != nil }
+func (q Request) generalised() bool { return q.sides(q.Candidates, q.Model.Trial.Stage) != nil }
 
 // sides says of each candidate whether it is unseen; nil if all are.
-func (q Request) sides(c predictor.Candidates, dev bool) metrics.Sides {
-	seen, unseen := q.classes(dev)
+func (q Request) sides(c predictor.Candidates, stage train.Stage) metrics.Sides {
+	seen, unseen := q.classes(stage)
 	sides := make(metrics.Sides, len(c.Names))
 	for i, name := range c.Names {
 		z := slices.Index(q.Data.Classes, name)
@@ -236,19 +219,19 @@ func (q Request) validating() predictor.Candidates {
 	return q.Model.SelectedCandidates(q.Data, predictor.Val)
 }
 
-// samples returns the samples of the split, with dev those of validation, to predict as one of the
-// candidates, and the number of those of unseen classes, which come first. Of the held-out samples of seen
-// classes one half chooses gamma, with dev, and the other is evaluated.
-func (q Request) samples(c predictor.Candidates, dev bool) (s *scored, ofUnseen int, err error) {
+// samples returns the samples of unseen classes, and of seen ones among the candidates, for models of a stage to
+// predict, and the number of those of unseen classes, which come first. Of the held-out samples of seen
+// classes one half chooses gamma, in the dev stage, and the other is evaluated.
+func (q Request) samples(c predictor.Candidates, stage train.Stage) (s *scored, ofUnseen int, err error) {
 	d := q.Data
-	_, unseen := q.classes(dev)
+	_, unseen := q.classes(stage)
 	samples := train.Select(d, d.Features, unseen)
-	if dev && q.Model.Trial.HoldOut {
+	if stage == train.Dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}
-	s = &scored{names: c.Names, sides: q.sides(c, dev), ids: d.IDs, kind: BareScores}
+	s = &scored{names: c.Names, sides: q.sides(c, stage), ids: d.IDs, kind: BareScores}
 	choosing, held := d.HeldOut()
-	if dev {
+	if stage == train.Dev {
 		held = choosing
 	}
 	column := make(map[string]int, len(c.Names))
@@ -273,15 +256,12 @@ func (q Request) samples(c predictor.Candidates, dev bool) (s *scored, ofUnseen 
 	return s, len(samples.Rows), nil
 }
 
-// score scores the samples of the split, with dev those of validation, for the candidates with a model, as
-// predict does; nil without a model.
-func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Candidates,
-	dev bool,
-) (*scored, error) {
+// score scores samples for the candidates with a model, as predict does; nil without a model.
+func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Candidates) (*scored, error) {
 	if m == nil {
 		return nil, nil
 	}
-	s, ofUnseen, err := q.samples(c, dev)
+	s, ofUnseen, err := q.samples(c, m.Trial.Stage)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -314,7 +294,7 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 
 // findDev finds the run to validate with unless there is one, or says why there is none.
 func (q *Request) findDev() (missing string) {
-	if q.Split == ValSplit {
+	if q.split() == predictor.Val {
 		return "the validation classes themselves are evaluated"
 	}
 	if q.Dev != nil {
@@ -323,7 +303,7 @@ func (q *Request) findDev() (missing string) {
 	dev, err := devRun(q.Model)
 	if err == nil {
 		err = invalid.At("the run of the dev stage beside "+q.Model.Dir()+" cannot validate",
-			q.checkModel(dev, true))
+			q.checkModel(dev))
 	}
 	if err != nil {
 		return err.Error()
@@ -332,13 +312,9 @@ func (q *Request) findDev() (missing string) {
 	return ""
 }
 
-// devRun returns the model itself if it is of the dev stage, otherwise that of the run of the dev stage
-// beside it that has the same settings except epochs and patience. Of several it is the one with
-// the most epochs.
+// devRun returns the model of the run of the dev stage beside a model that has the same settings except epochs
+// and patience. Of several it is the one with the most epochs.
 func devRun(model *predictor.Model) (*predictor.Model, error) {
-	if model.Trial.Stage == train.Dev {
-		return model, nil
-	}
 	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func TestStackingOfRawScores(t *testing.T) {
 		for _, m := range []*predictor.Model{dev[0], test[0]} {
 			m.Decision.Mixed = &model.Scoring{Omega: omega}
 		}
-		return evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Model: test[0], Dev: dev[0]})
+		return evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: test[0], Dev: dev[0]})
 	}
 	raw, corrected := of(0), of(1)
 	testkit.Equal(t, "raw", raw.Raw.Generalised, metrics.Generalised{Seen: *raw.Seen, Unseen: *raw.Unseen, Mean: *raw.HarmonicMean})
@@ -95,7 +95,7 @@ func TestEvaluateAsPredicted(t *testing.T) {
 	}
 	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
 		c := test[0].SelectedCandidates(l.Data, s)
-		e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: c, Model: test[0], Dev: dev[0]})
+		e := evaluated(t, Request{Data: l.Data, Candidates: c, Model: test[0], Dev: dev[0]})
 		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
 		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
 		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
@@ -141,33 +141,24 @@ func validatedBy(t testing.TB, e *Result, want *predictor.Model) {
 	}
 }
 
-// The evaluation of val and test equals that of the run. A model of the dev stage is validated
-// by itself, whatever was trained longer beside it.
+// The evaluation of val and test equals that of the run.
 func TestEvaluate(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	for _, c := range []struct {
-		split Split
-		model *predictor.Model
-		of    *predictor.Model
-	}{{ValSplit, dev[0], nil}, {TestSplit, test[1], dev[1]}} {
-		e := evaluated(t, Request{Data: l.Data, Split: c.split, Model: c.model})
+	for split, c := range map[string]struct{ model, of *predictor.Model }{"val": {dev[0], nil}, "test": {test[1], dev[1]}} {
+		e := evaluated(t, Request{Data: l.Data, Model: c.model})
 		own := accuracyOf(t, c.model)
-		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass {
-			t.Errorf("%s: found %+v, the run has %+v", c.split, e, own)
+		if e.PerClass != own.PerClass || e.PerSample != own.PerSample || e.ZSL != own.PerClass || e.Source.Split != split {
+			t.Errorf("%s: found %+v, the run has %+v", split, e, own)
 		}
 		if e.Seen != nil || e.Calibrated != nil || e.Kind != Logits || e.ECE == nil {
-			t.Errorf("%s: found %+v", c.split, e)
+			t.Errorf("%s: found %+v", split, e)
 		}
 		validatedBy(t, e, c.of)
 		if c.of == nil {
 			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
 		}
 	}
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
-	e := evaluated(t, Request{Data: l.Data, Split: TestSplit, Model: dev[0]})
-	validatedBy(t, e, dev[0])
-	testkit.WantText(t, strings.Join(e.Notes, "\n"), "dev stage: settings must not be chosen by its test accuracy")
 }
 
 // The model is adapted with the settings that are stored in it.
@@ -182,7 +173,7 @@ func TestEvaluateAdapted(t *testing.T) {
 		t.Errorf("%+v", e.Adapted)
 	}
 	testkit.Near(t, "difference", e.Adapted.Difference.Mean, e.Adapted.PerClass-e.PerClass, 1e-12)
-	onVal := evaluated(t, Request{Data: l.Data, Model: dev[0], Adapt: true, Split: ValSplit})
+	onVal := evaluated(t, Request{Data: l.Data, Model: dev[0], Adapt: true})
 	testkit.WantText(t, strings.Join(onVal.Notes, "\n"), "optimistic")
 }
 
@@ -215,7 +206,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
 	dev, test := trained(t, l)
-	m := Request{Data: d, Split: TestSplit, Candidates: all(d), Model: test[0]}
+	m := Request{Data: d, Candidates: all(d), Model: test[0]}
 	e := evaluated(t, m)
 	choosing, held := d.HeldOut()
 	stacking := stackingOf(t, d, test[0], held, d.Split.Seen(), d.Split.Test)
@@ -254,7 +245,7 @@ func TestUnseenSamplesChooseNothing(t *testing.T) {
 	for _, row := range d.SamplesOf(d.Split.Test) {
 		clear(d.Features.Row(row))
 	}
-	m := Request{Data: l.Data, Split: TestSplit, Model: test[0], Dev: dev[0]}
+	m := Request{Data: l.Data, Model: test[0], Dev: dev[0]}
 	want := evaluated(t, m)
 	m.Data = &d
 	got := evaluated(t, m)
@@ -288,7 +279,7 @@ func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
 	eszsl := trainOne(t, l, "eszsl", train.Test, 1, nil)
 	trainOne(t, l, "eszsl", train.Dev, 1, nil)
-	bare := evaluated(t, Request{Data: l.Data, Split: TestSplit, Candidates: all(l.Data), Model: eszsl})
+	bare := evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: eszsl})
 	if bare.Kind != BareScores || bare.ECE != nil || bare.Temperature == nil || bare.Calibrated == nil || bare.Source.Method != "eszsl" {
 		t.Errorf("found %+v", bare)
 	}
@@ -315,31 +306,29 @@ func TestEvaluateRefuses(t *testing.T) {
 		parts []string
 	}{
 		{"scores that are not finite", Request{Model: damaged}, []string{damaged.Path, "NaN"}},
-		{"all classes to adapt to", Request{Model: test[0], Split: TestSplit, Candidates: all(d), Adapt: true}, []string{"adapt: expected no seen class as a candidate, found all classes"}},
+		{"all classes to adapt to", Request{Model: test[0], Candidates: all(d), Adapt: true}, []string{"adapt: expected no seen class as a candidate, found all classes"}},
 		{"candidates without the classes of the samples", Request{Model: test[0], Candidates: test[0].SelectedCandidates(d, predictor.Seen)}, []string{
 			`candidates: expected the classes of the samples among them, found seen classes without "`, "unseen and all have them",
 		}},
-		{"trained on the val classes", Request{Split: ValSplit, Model: test[0]}, []string{test[0].Path, "dev stage", "test stage"}},
-		{"dev stage in gzsl", Request{Split: TestSplit, Candidates: all(d), Model: dev[0]}, []string{dev[0].Path, "expected a run of the test stage"}},
-		{"nothing held out", Request{Split: TestSplit, Candidates: all(d), Model: leaky}, []string{leaky.Path, "--hold-out."}},
+		{"nothing held out", Request{Candidates: all(d), Model: leaky}, []string{leaky.Path, "--hold-out."}},
 		{
 			"a data set without held-out samples",
-			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Split: TestSplit, Candidates: all(d), Model: test[0]},
+			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = nil }), Candidates: all(d), Model: test[0]},
 			[]string{"other", "test_seen_loc"},
 		},
 		{
 			"other samples held out",
-			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Split: TestSplit, Candidates: all(d), Model: test[0]},
+			Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[1:] }), Candidates: all(d), Model: test[0]},
 			[]string{test[0].Path, "fingerprint", "other"},
 		},
 		{"another attribute", Request{Data: other(func(d *dataset.Dataset) {
 			d.Attributes = slices.Clone(d.Attributes)
 			d.Attributes[2].Name = "wing"
-		}), Split: TestSplit, Model: test[0]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
+		}), Model: test[0]}, []string{test[0].Path, "simulated-small", "other", "attribute 2", `"wing"`}},
 		{"a class that it was trained on", Request{Data: other(func(d *dataset.Dataset) {
 			d.Split.Test = append(slices.Clone(d.Split.Train[:1]), d.Split.Test...)
-		}), Split: TestSplit, Model: test[0]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
-		{"one held-out sample", Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[:1] }), Split: ValSplit, Candidates: all(d), Model: dev[0]}, []string{
+		}), Model: test[0]}, []string{test[0].Path, "not trained on the class", d.Classes[d.Split.Train[0]], "other"}},
+		{"one held-out sample", Request{Data: other(func(d *dataset.Dataset) { d.TestSeen = d.TestSeen[:1] }), Candidates: all(d), Model: dev[0]}, []string{
 			"other: held-out samples: expected two of a seen class",
 		}},
 	} {
@@ -361,7 +350,7 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	d := *l.Data
 	d.Split.Train, d.Split.Val = append(slices.Clone(d.Split.Val), d.Split.Train[4:]...), d.Split.Train[:4]
 	slices.Sort(d.Split.Train)
-	e := evaluated(t, Request{Data: &d, Split: TestSplit, Model: test[0]})
+	e := evaluated(t, Request{Data: &d, Model: test[0]})
 	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
 	validatedBy(t, e, nil)
 	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")

@@ -186,9 +186,12 @@ func (p *Predictor) answer(x dataset.Matrix[float32], row int) (*answer, error) 
 		a.fit = &share
 	}
 	a.logP, a.added = scores.Data, make([]float64, scores.Cols)
+	asScored := slices.Clone(a.logP)
 	p.decide(a.logP)
 	p.decide(a.added)
-	floats.AddConst(-matrix.LogSumExp(a.logP), a.logP)
+	if !slices.Equal(a.logP, asScored) {
+		floats.AddConst(-matrix.LogSumExp(a.logP), a.logP)
+	}
 	SortBy(a.order, func(z int) float64 { return a.logP[z] })
 	return a, nil
 }
