@@ -41,12 +41,12 @@ func TestAblate(t *testing.T) {
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the ablation", r.Dir) }
 	designs := map[string]bool{}
 	for i, r := range a.Rows {
-		one := c.Base.With("prior", r.Labels[0]).With("complement", r.Labels[1])
+		start := c.Base.With("prior", r.Labels[0]).With("complement", r.Labels[1])
 		if r.Labels[2] == implicit {
-			one = one.With("alpha", 0)
+			start = start.With("alpha", 0)
 		}
-		runs := testkit.Must(l.Do(t.Context(), one.Trials(l.Data, l.Fingerprint(), train.Dev, c.Base.DevEpochs())))(t)
-		want := results.Measure(lab.Evaluate(runs, one.Correction)).PerClass
+		runs := testkit.Must(l.Do(t.Context(), start.Trials(l.Data, l.Fingerprint(), train.Dev, c.Base.DevEpochs())))(t)
+		want := results.Measure(lab.Evaluate(runs, start.Correction)).PerClass
 		if !gocmp.Equal(want, r.Accuracy) || i > 0 && a.Rows[i-1].Accuracy.Mean < r.Accuracy.Mean || r.Published != nil {
 			t.Errorf("%v: %+v, expected %+v", r.Labels, r.Accuracy, want)
 		}

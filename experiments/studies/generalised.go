@@ -97,10 +97,10 @@ func (r *ComparedMethods) generalisedTable() *table.Table {
 		Right(2, 3, 4)
 	for _, m := range r.Sorted() {
 		g := r.Generalised[r.find(m.Name)]
-		of := func(s evaluation.Stacking) string {
+		harmonic := func(s evaluation.Stacking) string {
 			return fmt.Sprintf("%s (%s)", format.Percent(s.Mean), s.Intervals.Mean)
 		}
-		t.Row(m.Label(), format.Percent(g.Raw.Mean), of(g.Stacked), of(g.Corrected))
+		t.Row(m.Label(), format.Percent(g.Raw.Mean), harmonic(g.Stacked), harmonic(g.Corrected))
 	}
 	return t.Note("stacked: gamma is subtracted from the raw scores of seen classes; corrected: by seen " +
 		"classes; gamma and omega chosen on validation")

@@ -67,16 +67,16 @@ func TestRun(t *testing.T) {
 		again := askMethod(t, l, preset(l, stage))
 		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
 		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(MethodAccuracy{}, "Config", "Reused"))
-		last, of, adapted := r.Val, "validation", "+25.0 points on the validation classes (5.0 to 55.0)"
+		last, stageName, adapted := r.Val, "validation", "+25.0 points on the validation classes (5.0 to 55.0)"
 		if r.Test != nil {
-			last, of = r.Test, "test"
+			last, stageName = r.Test, "test"
 		}
 		if hasDev == 0 {
 			adapted = "not measured, "
 		}
 		again.Next = "lago-train evaluate"
 		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused) in ", runs, runs),
-			fmt.Sprintf("\n%s: %s on 4 ", of, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
+			fmt.Sprintf("\n%s: %s on 4 ", stageName, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
 			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
 	}
 }

@@ -22,9 +22,9 @@ func TestShuffledDescriptionsLeaveChanceOnCUB127(t *testing.T) {
 		c := compareAll(l)
 		c.Methods, c.LAGO = append(c.Methods[1:], string(model.SemanticHard)), nil
 		for _, v := range []model.Variant{model.Singletons, model.SemanticHard} {
-			one := config.PresetFor("cub127", methods.Variant(v)).Config
-			one.Epochs, one.Seeds = 10, 1
-			c.LAGO = append(c.LAGO, one)
+			start := config.PresetFor("cub127", methods.Variant(v)).Config
+			start.Epochs, start.Seeds = 10, 1
+			c.LAGO = append(c.LAGO, start)
 		}
 		c.Common.Seeds, c.Common.Epochs, c.Common.Patience = 1, 10, 10
 		return c

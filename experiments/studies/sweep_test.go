@@ -57,12 +57,12 @@ func TestSweptKs(t *testing.T) {
 
 // Settings of the model come from the preset, the others from the configuration.
 func TestLinesOfASweep(t *testing.T) {
-	of := func(v model.Variant) config.Config {
+	preset := func(v model.Variant) config.Config {
 		c := config.PresetFor("cub", methods.Variant(v)).Config
 		c.Seeds, c.Epochs = 9, 10
 		return c.With("complement", model.DeMorgan).With("preprocess", "l2")
 	}
-	want := of(model.SemanticHard)
-	got := trainedAlike(of(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
+	want := preset(model.SemanticHard)
+	got := trainedAlike(preset(model.KSoft).With("lr", 7).With("zeta", 8), model.SemanticHard)
 	testkit.Equal(t, "settings", got.Settings().Values(), want.Settings().Values())
 }

@@ -4,16 +4,22 @@ package results
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/lab/search"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Study is a question asked of many runs: it has settings, plans runs, and sums up their outcomes. It runs
@@ -122,4 +128,154 @@ func MissingTable(list []lab.Missing) *table.Table {
 		t.Note("  %s", &m)
 	}
 	return t
+}
+
+// Measured is the accuracy on the classes that a stage evaluates, as fractions, over seeds.
+type Measured struct {
+	PerClass lab.Summary `json:"per_class_accuracy"` // mean over classes
+	// over classes, whose accuracies are means over seeds
+	Interval  metrics.Interval `json:"interval"`
+	PerSample lab.Summary      `json:"per_sample_accuracy"` // mean over samples
+	Classes   int              `json:"classes"`
+	Parts     int              `json:"parts"`  // of the classes; predictions are among those of a part
+	Status    []train.Status   `json:"status"` // why each seed ended
+
+	ByClass []float64 `json:"-"` // means over seeds
+}
+
+// Chance is the expected accuracy of random predictions.
+func (m Measured) Chance() float64 { return Chance(m.Parts, m.Classes) / 100 }
+
+// MeanText returns the mean in percent, or a dash if each part has one class, among which any prediction is
+// right.
+func (m Measured) MeanText() string {
+	if m.Classes <= m.Parts {
+		return format.Missing
+	}
+	return m.PerClass.MeanText()
+}
+
+// Chance is the same in percent, for figures of results that older versions stored without classes: 0.
+func Chance(parts, classes int) float64 {
+	if classes == 0 {
+		return 0
+	}
+	return 100 * float64(parts) / float64(classes)
+}
+
+// Measure summarises the scores of finished runs over seeds. The accuracy of a seed is that
+// on all classes of its runs, which may be of several parts or folds. Runs without a result
+// are left out, and seeds that lack one of the parts.
+func Measure(runs []lab.Run) *Measured {
+	classes, finished := map[string]int{}, map[uint64]int{} // of each part; results of each seed
+	for _, r := range runs {
+		n := 0
+		if r.Evaluation != nil {
+			n = len(r.Result.Classes)
+			finished[r.Seed]++
+		}
+		classes[r.Fingerprint] = max(classes[r.Fingerprint], n)
+	}
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r lab.Run) bool {
+		return finished[r.Seed] < len(classes)
+	})
+	m := &Measured{}
+	for _, n := range classes {
+		if len(runs) > 0 {
+			m.Parts, m.Classes = m.Parts+1, m.Classes+n
+		}
+	}
+	for _, r := range runs {
+		m.Status = append(m.Status, r.Result.Status)
+	}
+	var perClass, perSample, seedsOf []float64
+	place := map[string]int{} // of a class in ByClass
+	for _, seed := range lab.BySeed(runs) {
+		var recalls, classes float64
+		var right, samples int
+		for _, r := range seed {
+			tally := r.Evaluation.Confusion.Tally(len(r.Result.Classes))
+			for z, recall := range tally.Recall() {
+				class := r.Result.Classes[z]
+				if tally.Samples[z] == 0 {
+					continue
+				}
+				i, known := place[class]
+				if !known {
+					i = len(m.ByClass)
+					place[class] = i
+					m.ByClass, seedsOf = append(m.ByClass, 0), append(seedsOf, 0)
+				}
+				m.ByClass[i] += recall
+				seedsOf[i]++
+				recalls, classes = recalls+recall, classes+1
+				right, samples = right+tally.Right[z], samples+tally.Samples[z]
+			}
+		}
+		perClass = append(perClass, recalls/classes)
+		perSample = append(perSample, float64(right)/float64(samples))
+	}
+	floats.Div(m.ByClass, seedsOf)
+	m.PerClass, m.PerSample = lab.Summarise(perClass), lab.Summarise(perSample)
+	m.Interval = metrics.ClassInterval(m.ByClass)
+	return m
+}
+
+// Headline says how accurate a method is on unseen classes.
+func (m Measured) Headline(method string) string {
+	accuracy := m.MeanText()
+	if interval := m.Interval.String(); interval != format.Missing {
+		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
+	}
+	return fmt.Sprintf("%s on %s, %s", accuracy, format.Count(m.Classes, "unseen class"), method)
+}
+
+// InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
+// nothing if there is one part.
+func InParts(each string, parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", each class %s in one of %d parts", each, parts)
+}
+
+// AccuracyAxis is the title of an axis of accuracy in figures.
+const AccuracyAxis = "per-class accuracy (%)"
+
+// SeedsText gives the range of numbers of seeds: "2 seeds", or "1 to 5 seeds".
+func SeedsText(counts []int) string {
+	least, most := slices.Min(counts), slices.Max(counts)
+	if least < most {
+		return fmt.Sprintf("%d to %d seeds", least, most)
+	}
+	return format.Count(most, "seed")
+}
+
+// Point draws a fraction in percent, at a number or in a row, with its interval over classes.
+func Point(x, value float64, i metrics.Interval) plot.Point {
+	return plot.Percent(x, value, i.Low, i.High)
+}
+
+// IntervalText says what error bars of accuracies and dashed lines are, for captions.
+const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed line is chance"
+
+// Panel draws the accuracy that rows have in one stage, which names its classes.
+func Panel(stage string, rows []Measured) plot.Panel {
+	s := plot.Series{}
+	for i, m := range rows {
+		s.Points = append(s.Points, Point(float64(i), m.PerClass.Mean, m.Interval))
+	}
+	return plot.Panel{
+		Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(),
+		Series: []plot.Series{s},
+	}
+}
+
+// Validation is the accuracy of an arm on the validation classes of all parts.
+func Validation(done *lab.Outcomes, arm int) *Measured {
+	var runs []lab.Run
+	for _, o := range done.Arms[arm] {
+		runs = append(runs, o.Val...)
+	}
+	return Measure(runs)
 }
