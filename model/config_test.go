@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -162,40 +161,6 @@ func TestDescribe(t *testing.T) {
 			testkit.Equal(t, "descriptions of the data set", u.Data, matrix(tt.u).Data, cmpopts.EquateNaNs())
 		})
 	}
-}
-
-// With missing entries too, U and p are probabilities, and semantic groups of a class sum to at most 1.
-func TestDescriptionsAreProbabilities(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		z, m := rapid.IntRange(1, 5).Draw(t, "classes"), rapid.IntRange(1, 6).Draw(t, "attributes")
-		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1}))
-		if rapid.Bool().Draw(t, "missing entries") {
-			p = rapid.OneOf(p, rapid.Just(nan))
-		}
-		u := dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, "descriptions")}
-		semantic := rapid.SliceOfN(rapid.IntRange(0, 2), m, m).Draw(t, "groups")
-		c := model.Config{
-			Variant: rapid.SampledFrom(model.Variants).Draw(t, "variant"), K: 1,
-			Prior: rapid.SampledFrom(model.Priors).Draw(t, "prior"),
-		}
-		d := testkit.Must(c.Describe(u, semantic))(t)
-		for i, p := range append(append([]float64{}, d.U.Data...), d.P...) {
-			if !(p >= 0 && p <= 1) {
-				t.Errorf("value %d is %g, expected a probability", i, p)
-			}
-		}
-		for z := range u.Rows {
-			sums := make([]float64, 3)
-			for m, p := range d.U.Row(z) {
-				sums[semantic[m]] += p
-			}
-			for g, s := range sums {
-				if c.Variant.Semantic() && s > 1+1e-12 {
-					t.Errorf("class %d: the attributes of group %d sum to %g", z, g, s)
-				}
-			}
-		}
-	})
 }
 
 func start(t *testing.T, c model.Config, dims, attributes int, semantic []int, seed uint64) *model.Parameters[float32] {

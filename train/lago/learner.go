@@ -70,7 +70,7 @@ func (l *learner) Epoch(number int) (p method.Progress, err error) {
 	if err != nil || l.v == nil {
 		return p, err
 	}
-	l.beginV()
+	l.v.Begin(l.detect()) // of all samples, since W is fixed while V trains
 	phase, err = l.phase("V", number, l.v, l.adamV, l.fillV)
 	p.Phases = append(p.Phases, phase)
 	return p, err
@@ -79,11 +79,6 @@ func (l *learner) Epoch(number int) (p method.Progress, err error) {
 func (l *learner) fillW(places []int) {
 	l.w.X.CopyRows(l.examples.X, choose(l.examples.Rows, places))
 	l.w.Label(choose(l.examples.Labels, places)...)
-}
-
-// beginV computes the detections of all samples, since W is fixed while V trains.
-func (l *learner) beginV() {
-	l.v.Begin(l.detect())
 }
 
 func (l *learner) fillV(places []int) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +44,7 @@ func TestPhases(t *testing.T) {
 		want := "W"
 		if v.Learned() {
 			want = "W V"
-			l.beginV()
+			l.v.Begin(l.detect())
 			testkit.Must(l.phase("V", 1, l.v, l.adamV, l.fillV))(t)
 			afterV := now()
 			if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
@@ -198,35 +197,9 @@ func BenchmarkStep(b *testing.B) {
 					return
 				}
 				benchPhase(b, "V", 0, func() (method.Phase, error) {
-					l.beginV()
+					l.v.Begin(l.detect())
 					return l.phase("V", 1, l.v, l.adamV, l.fillV)
 				})
-			})
-		}
-	}
-}
-
-// BenchmarkGrowth multiplies one size of cub127 at a time, for semantic-hard: milliseconds of a W step,
-// and megabytes of the learner beside the features. An epoch has a step for each 64 samples.
-func BenchmarkGrowth(b *testing.B) {
-	for _, of := range []string{"classes", "attributes", "groups"} {
-		for _, times := range []int{1, 2, 4, 8} {
-			b.Run(fmt.Sprintf("%s/%dx", of, times), func(b *testing.B) {
-				size := map[string]int{"classes": 64, "attributes": 312, "groups": 28}
-				size[of] *= times
-				var before, after runtime.MemStats
-				samples := max(1024, size["classes"])
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				l := benchLearner(b, model.SemanticHard, size["classes"], size["attributes"], size["groups"], samples)
-				benchPhase(b, "W", 0, func() (method.Phase, error) {
-					l.w.Begin(0)
-					return l.phase("W", 1, l.w, l.adamW, l.fillW)
-				})
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				b.Logf("%s: %d MB", b.Name(), (int(after.HeapAlloc)-int(before.HeapAlloc)-4*len(l.examples.X.Data))>>20)
-				runtime.KeepAlive(l)
 			})
 		}
 	}
