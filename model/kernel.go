@@ -25,7 +25,8 @@ type kernel struct {
 	forward func()    // computes to from from, at each step
 
 	// phase, if not nil, counts phases. At the first step of one, begin, if not nil, runs before
-	// forward. An output that is remembered is computed only then.
+	// forward. An output that is remembered is computed only then. No op of Gorgonia's that writes
+	// over its operand may read it.
 	phase      *int
 	begin      func()
 	remembered bool
@@ -52,7 +53,7 @@ type value[T Float] struct {
 	data  []T
 	grad  []T // of an output: the gradient with respect to it, while those of the inputs are computed
 
-	// gradient computes that of an input into dx. It is nil where none is needed.
+	// gradient computes that of an input into dx. It is nil where there is none.
 	gradient func(dx []T)
 }
 
@@ -83,16 +84,8 @@ func (x *value[T]) numbers() []T {
 	return x.data
 }
 
-// matrix returns the numbers of a value of two dimensions, an empty matrix for nil.
-func (x *value[T]) matrix() (m matrix.Matrix[T]) {
-	if x == nil {
-		return m
-	}
-	return matrix.Of(x.data, x.shape[1])
-}
-
-// gradientMatrix is matrix of the gradient.
-func (x *value[T]) gradientMatrix() matrix.Matrix[T] { return matrix.Of(x.grad, x.shape[1]) }
+// matrix returns the numbers of a value of two dimensions.
+func (x *value[T]) matrix() matrix.Matrix[T] { return matrix.Of(x.data, x.shape[1]) }
 
 func (x *value[T]) source() *G.Node      { return x.node }
 func (x *value[T]) memory() G.Value      { return x.out }
