@@ -291,8 +291,7 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	}
 	l := lab.New(d, r.Out)
 	if r.Rotate > 0 {
-		l.HoldOut = r.Presets[0].HoldOut
-		if err := l.Rotate(r.Rotate, r.RotateSeed); err != nil {
+		if err := l.Rotate(r.Rotate, r.RotateSeed, r.Presets[0].HoldOut); err != nil {
 			return nil, atFlag("rotate", err)
 		}
 	}

@@ -117,7 +117,7 @@ func TestReferenceOfTheDifferences(t *testing.T) {
 // In a rotation every class is unseen once, and the CSV has a line for each.
 func TestCompareByRotation(t *testing.T) {
 	l := testlab.New(t)
-	testkit.NoError(t, l.Rotate(4, 3))
+	testkit.NoError(t, l.Rotate(4, 3, false))
 	c := compareAll(l)
 	c.Methods, c.LAGO = []string{lab.LAGOMethod, "eszsl"}, c.LAGO[1:]
 	r := askComparison(t, l, c)
@@ -251,8 +251,7 @@ func TestGeneralised(t *testing.T) {
 // In a rotation each class is both seen and unseen, and the accuracies are those over all parts.
 func TestGeneralisedInARotation(t *testing.T) {
 	l := lab.New(tiny.Small(), t.TempDir())
-	l.HoldOut = true
-	testkit.NoError(t, l.Rotate(4, 0))
+	testkit.NoError(t, l.Rotate(4, 0, true))
 	c := compareAll(l)
 	c.Methods, c.Common.HoldOut, c.LAGO = []string{"eszsl", "sync"}, true, nil
 	r := askComparison(t, l, c)

@@ -179,7 +179,7 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 		configs := testlab.Full(l, model.Singletons)
 		configs[0].HoldOut = c.all
 		if c.rotate > 0 {
-			testkit.NoError(t, l.Rotate(c.rotate, 0))
+			testkit.NoError(t, l.Rotate(c.rotate, 0, false))
 		}
 		q := &Reproduction{}
 		for _, arm := range testkit.Must(q.Plan(testlab.Request(config.Config{}, configs...), l))(t).Arms {

@@ -45,8 +45,7 @@ type Lab struct {
 	// Parts are the divisions of the classes over which a question is asked: that of Data
 	// or, after Rotate, several, each class being a test class of one.
 	Parts   []View
-	HoldOut bool // parts hold out samples of each seen class, see catalog.HoldOut
-	Jobs    int  // trials at a time; 0 means as many as there are cores
+	Jobs    int // trials at a time; 0 means as many as there are cores
 	Shard   Shard
 	Options train.Options
 
@@ -81,7 +80,7 @@ func New(d *dataset.Dataset, root string) *Lab {
 		Data: &data, Root: root, views: map[string]*dataset.Dataset{}, failed: map[string]bool{},
 		asked: map[string]bool{},
 	}
-	l.Parts = []View{l.View(d.Split)}
+	l.Parts = []View{l.view(data, d.Split)}
 	l.fingerprint = l.Parts[0].Fingerprint
 	return l
 }
@@ -93,33 +92,30 @@ func (l *Lab) Step(format string, args ...any) {
 	}
 }
 
-// View returns the data with another division of the classes, and with HoldOut its held-out samples.
-func (l *Lab) View(s dataset.Split) View {
-	d := *l.Data
-	if d.Split = s; l.HoldOut {
-		d.TestSeen = catalog.HoldOut(&d, s)
-	}
-	return l.viewOf(&d)
-}
-
-// viewOf returns data with the same features.
-func (l *Lab) viewOf(d *dataset.Dataset) View {
+// view returns data, which have the features of the lab, with another division of the classes.
+func (l *Lab) view(d dataset.Dataset, s dataset.Split) View {
+	d.Split = s
 	fingerprint := d.Fingerprint()
 	if l.views[fingerprint] == nil {
-		l.views[fingerprint] = d
+		l.views[fingerprint] = &d
 	}
 	return View{l.views[fingerprint], fingerprint}
 }
 
-// Rotate replaces Parts by n divisions of the classes, see catalog.Rotations.
-func (l *Lab) Rotate(n int, seed uint64) error {
+// Rotate replaces Parts by n divisions of the classes, see catalog.Rotations. With holdOut, each has held-out
+// samples of its seen classes, see catalog.HoldOut.
+func (l *Lab) Rotate(n int, seed uint64, holdOut bool) error {
 	splits, err := catalog.Rotations(l.Data, n, seed)
 	if err != nil {
 		return err
 	}
 	l.Parts = nil
 	for _, s := range splits {
-		l.Parts = append(l.Parts, l.View(s))
+		d := *l.Data
+		if holdOut {
+			d.TestSeen = catalog.HoldOut(&d, s)
+		}
+		l.Parts = append(l.Parts, l.view(d, s))
 	}
 	return nil
 }
@@ -156,13 +152,10 @@ func (l *Lab) SeenFolds(v View) []View {
 	return l.viewsOf(v, splits)
 }
 
-// viewsOf returns the data of v with other splits.
 func (l *Lab) viewsOf(v View, splits []dataset.Split) []View {
 	views := make([]View, len(splits))
 	for i, s := range splits {
-		d := *v.Data
-		d.Split = s
-		views[i] = l.viewOf(&d)
+		views[i] = l.view(*v.Data, s)
 	}
 	return views
 }

@@ -155,7 +155,7 @@ func TestStoredResults(t *testing.T) {
 	changed.Features.Data, changed.FeaturesSum = slices.Clone(changed.Features.Data), ""
 	changed.Features.Data[0]++
 	other, rotated := New(&changed, l.Root), New(l.Data, l.Root)
-	testkit.NoError(t, rotated.Rotate(4, 1))
+	testkit.NoError(t, rotated.Rotate(4, 1, false))
 	for i, s := range []struct {
 		*Lab
 		kind   string

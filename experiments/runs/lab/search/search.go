@@ -104,7 +104,7 @@ func (s searched) report() {
 		if f.Config, f.Final = start.Config, start.Accuracy; f.Final != nil {
 			f.Settings = f.settings(f.Config)
 		}
-		if k == s.Best && f.budget.coarse > 1 {
+		if k == s.Best && f.rounds[0] > 1 {
 			s.Edges = append(f.space.edges(f.Config), s.Edges...)
 		}
 	}
@@ -120,32 +120,26 @@ const refiningRounds = 2
 // are trained to the end.
 const shorter = 6
 
-// budget is the division of the settings of a search.
-type budget struct {
-	coarse  int
-	refined [refiningRounds]int // around the best of all before
-}
-
 // divide gives half of the settings to the coarse search, or two thirds if there are few, and the
-// others to refining rounds.
-func divide(settings int) budget {
-	b := budget{coarse: min(settings-settings/3, max(settings/2, 8))}
-	for i := range settings - b.coarse {
-		b.refined[i%refiningRounds]++
+// others to refining rounds, around the best of all before.
+func divide(settings int) (rounds [1 + refiningRounds]int) {
+	rounds[0] = min(settings-settings/3, max(settings/2, 8))
+	for i := range settings - rounds[0] {
+		rounds[1+i%refiningRounds]++
 	}
-	return b
+	return rounds
 }
 
 // search is the search around the settings of one method in one part. A budget of 1 tries these alone.
 type search struct {
 	base        config.Config
 	space       space
-	folds       []lab.View // settings are chosen by the mean over their validation classes
-	closed      bool       // the whole grid is tried
-	epochs      int        // for which settings are tried, at most
-	budget      budget
-	corrections []model.Correction // of which the validation classes choose
-	keys        []string           // of settings that are searched
+	folds       []lab.View              // settings are chosen by the mean over their validation classes
+	closed      bool                    // the whole grid is tried
+	epochs      int                     // for which settings are tried, at most
+	rounds      [1 + refiningRounds]int // numbers of settings
+	corrections []model.Correction      // of which the validation classes choose
+	keys        []string                // of settings that are searched
 
 	// found so far
 	tried   []lab.Tried   // best first, without settings that failed
@@ -157,7 +151,7 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	method := base.Method.Entry()
 	s := &search{
 		base: base, space: newSpace(base, len(folds[0].Data.Attributes), fixed), folds: folds,
-		closed: method.Closed, epochs: base.DevEpochs(), budget: divide(settings),
+		closed: method.Closed, epochs: base.DevEpochs(), rounds: divide(settings),
 	}
 	if method.Seeded { // others have an optimum, which ends the training
 		s.epochs = max(s.epochs/shorter, 1)
@@ -169,7 +163,7 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 		return s
 	}
 	if s.closed {
-		s.budget = budget{coarse: len(s.space.grid(base)) + 1}
+		s.rounds = [1 + refiningRounds]int{len(s.space.grid(base)) + 1}
 	}
 	for _, c := range method.Corrections() {
 		if slices.Contains(fixed, "correction") && c.Kind != base.Correction.Kind ||
@@ -223,7 +217,7 @@ func (s *search) next(round int) []config.Config {
 	case round == 0:
 		return s.coarse()
 	}
-	return s.refine(s.budget.refined[round-1])
+	return s.refine(s.rounds[round])
 }
 
 // coarse tries the settings that the search starts from, the general defaults, the start
@@ -232,7 +226,7 @@ func (s *search) coarse() []config.Config {
 	const spare = 20 // draws for each that is needed; settings that make no difference make some equal
 	list := []config.Config{s.base}
 	switch {
-	case s.budget.coarse <= 1:
+	case s.rounds[0] <= 1:
 	case s.closed:
 		list = append(list, s.space.grid(s.base)...)
 	default:
@@ -240,9 +234,9 @@ func (s *search) coarse() []config.Config {
 		// baselines were published for features as they are.
 		list = append(list, s.startFrom(config.Defaults(s.base.Method).On(s.folds[0].Data)),
 			s.startFrom(s.base.With("preprocess", preprocess.None)))
-		list = append(list, s.space.draw(s.base, spare*s.budget.coarse, s.source(0))...)
+		list = append(list, s.space.draw(s.base, spare*s.rounds[0], s.source(0))...)
 	}
-	return s.unseen(list, s.budget.coarse)
+	return s.unseen(list, s.rounds[0])
 }
 
 // startFrom returns the start of the search with those settings of from that are searched.

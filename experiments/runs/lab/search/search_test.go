@@ -147,18 +147,15 @@ func TestEdges(t *testing.T) {
 func TestSearchBudgetIsSpent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		settings := rapid.IntRange(1, 1000).Draw(t, "budget")
-		b := divide(settings)
-		total := b.coarse
-		for _, n := range b.refined {
+		rounds, total := divide(settings), 0
+		for _, n := range rounds {
 			total += n
 		}
-		if total != settings || b.coarse < 1 || slices.Min(b.refined[:]) < 0 {
-			t.Fatalf("%+v of %d", b, settings)
+		if total != settings || rounds[0] < 1 || slices.Min(rounds[:]) < 0 {
+			t.Fatalf("%v of %d", rounds, settings)
 		}
 	})
-	if got := divide(24); got != (budget{12, [refiningRounds]int{6, 6}}) { // as the help says
-		t.Errorf("of 24: %+v", got)
-	}
+	testkit.Equal(t, "of 24, as the help says", divide(24), [1 + refiningRounds]int{12, 6, 6})
 }
 
 // From every start, a search tries each correction that the scores of its method can have, and the same
@@ -265,7 +262,7 @@ func TestUnseenSamplesChangeNoChoice(t *testing.T) {
 		rotated := func(d *dataset.Dataset) *lab.Lab {
 			l := lab.New(d, t.TempDir())
 			if parts > 1 {
-				testkit.NoError(t, l.Rotate(parts, 3))
+				testkit.NoError(t, l.Rotate(parts, 3, false))
 			}
 			return l
 		}
