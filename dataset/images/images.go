@@ -151,7 +151,7 @@ func notAnImage(path string, data []byte, err error) error {
 	switch {
 	case len(data) == 0:
 		other.Name = "an empty file"
-	case other.Name == "an image": // that is damaged
+	case other.Name == fileio.Picture: // that is damaged
 		other.Name = ""
 	}
 	return &invalid.Error{

@@ -269,9 +269,9 @@ func TestListOfPhonesAndBrowsers(t *testing.T) {
 	if !slices.ContainsFunc(list, func(m Image) bool { return m.ID == "jay/caf\u00e9.jpg" }) {
 		t.Fatalf("%v: expected composed letters", list)
 	}
-	testkit.Equal(t, "warning", warning, dir+": 2 .heic files, 1 .dng file, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG.")
+	testkit.Equal(t, "warning", warning, dir+": 1 .dng file, 2 .heic files, 1 HEIC photograph not read; no image that can be read of 1 class: grebe. Convert photographs to JPEG or PNG.")
 	_, _, err = List(filepath.Join(dir, "grebe"), false)
-	testkit.WantError(t, err, "expected images: .jpg", "found 2 .heic files, 1 .dng file, which are not read. Convert photographs to JPEG or PNG.")
+	testkit.WantError(t, err, "expected images: .jpg", "found 1 .dng file, 2 .heic files, which are not read. Convert photographs to JPEG or PNG.")
 	testkit.Write(t, dir, "M\xe9sange/a.jpg", jpg)
 	_, _, err = List(dir, false)
 	testkit.WantError(t, err, `"M\xe9sange"`, "expected a name in UTF-8, found another encoding")

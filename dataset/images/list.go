@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -55,9 +54,7 @@ func isImage(path string) (image bool, other string) {
 	first := make([]byte, 16)
 	n, _ := io.ReadFull(f, first) // a shorter file is no image
 	switch found := fileio.FormatOf(first[:n]); {
-	case slices.Contains([]string{
-		"image/jpeg", "image/png", "image/gif", "image/webp",
-	}, http.DetectContentType(first[:n])):
+	case found.Name == fileio.Picture:
 		return true, ""
 	case slices.Contains(unreadable, ext):
 		return false, ext + " file"
@@ -137,29 +134,14 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 			empty = append(empty, class)
 		}
 	}
-	var kinds, parts []string
-	byCount := func(a, b string) int { return cmp.Or(l.unread[b]-l.unread[a], cmp.Compare(a, b)) }
-	for _, ext := range slices.SortedFunc(maps.Keys(l.unread), byCount) {
-		kinds = append(kinds, format.Count(l.unread[ext], ext))
-	}
 	if len(l.images) == 0 {
 		e := &invalid.Error{Where: dir, Want: "images: " + strings.Join(extensions, ", "), Got: "none"}
-		if len(kinds) > 0 {
-			e.Got, e.Hint = strings.Join(kinds, ", ")+", which are not read", fileio.ConvertHint
+		if kinds := l.kinds(); kinds != "" {
+			e.Got, e.Hint = kinds+", which are not read", fileio.ConvertHint
 		}
 		return nil, "", e
 	}
-	if len(kinds) > 0 {
-		parts = append(parts, strings.Join(kinds, ", ")+" not read")
-	}
-	if len(empty) > 0 {
-		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+
-			strings.Join(empty[:min(len(empty), 5)], ", "))
-	}
-	if len(parts) > 0 {
-		warning = format.Printable(dir+": "+strings.Join(parts, "; ")) + ". " + fileio.ConvertHint
-	}
-	return l.images, warning, nil
+	return l.images, l.warning(empty), nil
 }
 
 // listing is what was found in a folder.
@@ -169,6 +151,31 @@ type listing struct {
 	images  []Image
 	folders []string
 	unread  map[string]int // pictures that are not read, by kind
+}
+
+// kinds counts the pictures that are not read, by kind.
+func (l *listing) kinds() string {
+	var kinds []string
+	for _, ext := range slices.Sorted(maps.Keys(l.unread)) {
+		kinds = append(kinds, format.Count(l.unread[ext], ext))
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// warning says what is not read, and which classes have no image; "" if there is neither.
+func (l *listing) warning(empty []string) string {
+	var parts []string
+	if kinds := l.kinds(); kinds != "" {
+		parts = append(parts, kinds+" not read")
+	}
+	if len(empty) > 0 {
+		parts = append(parts, "no image that can be read of "+format.Count(len(empty), "class")+": "+
+			strings.Join(empty[:min(len(empty), 5)], ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return format.Printable(l.dir+": "+strings.Join(parts, "; ")) + ". " + fileio.ConvertHint
 }
 
 // systemFolders have no photographs of their owner: thumbnails, deleted files, and what zips of a Mac have.

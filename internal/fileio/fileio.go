@@ -283,6 +283,9 @@ type Format struct {
 	Hint string // what to do, where it does not depend on the format that is wanted
 }
 
+// Picture is the format of images that are read.
+const Picture = "an image"
+
 // ConvertHint says what to do with pictures that are not read.
 const ConvertHint = "Convert photographs to JPEG or PNG."
 
@@ -297,7 +300,6 @@ var formats = []struct {
 		begins(`^version https://git-lfs`), "a git-LFS pointer",
 		"It stands for the file: run git lfs pull, or download the file itself.",
 	},
-	{begins(`^\s*<svg`), "an SVG drawing", ConvertHint},
 	{
 		begins(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), "a page of HTML or XML",
 		"The server sent a page in place of the file: download it again.",
@@ -318,7 +320,7 @@ var formats = []struct {
 	{begins(`^\x89HDF`), "an HDF5 file (.h5, or .mat of version 7.3)", ""},
 	{begins(`^MATLAB 5`), "a MATLAB file (.mat)", ""},
 	{begins(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), "a compressed file", "Unpack it."},
-	{begins(`^(\x89PNG|\xff\xd8\xff|GIF8)`), "an image", ""},
+	{begins(`(?s)^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP)`), Picture, ""},
 	{begins(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), "a HEIC photograph", ConvertHint},
 	{begins(`(?s)^.{4}ftypavi`), "an AVIF image", ConvertHint},
 	{begins(`(?s)^(.{4}JXL |\xff\x0a)`), "a JPEG XL image", ConvertHint},
