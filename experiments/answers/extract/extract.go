@@ -201,7 +201,7 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		if err == nil && partial.ImagesSHA256 != record.ImagesSHA256 {
 			err = &invalid.Error{
 				Where: w.dir, Field: format.Count(partial.Images, "image"), Hint: hint,
-				Want: "the names, classes and content that they had when this extraction began", Got: "others",
+				Want: "the names, classes and content that this extraction began with", Got: "others",
 			}
 		}
 		return false, err

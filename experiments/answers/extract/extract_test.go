@@ -350,7 +350,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	changed := []byte(testkit.Read(t, first))
 	changed[len(changed)-20]++
 	testkit.NoError(t, os.WriteFile(first, changed, 0o600))
-	fails(t, c, c.Dir, "names, classes and content that they had", "Remove this folder to start again.")
+	fails(t, c, c.Dir, "names, classes and content that this extraction began with", "Remove this folder to start again.")
 	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
 	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
 	c.Images[0].Path = filepath.Join(photos, "none.png")
