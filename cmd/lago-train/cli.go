@@ -63,13 +63,6 @@ func asksForHelp(word string) bool {
 	return slices.Contains([]string{"help", "h", "help-all"}, name) && value != "false"
 }
 
-// asksForAll reports whether a command line asks for the whole help.
-func asksForAll(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		return strings.HasPrefix(word, "--help-all") && asksForHelp(word)
-	})
-}
-
 // elsewhere has the commands and flags by the words that other programs have for them.
 var elsewhere = map[string]string{
 	"train": "run", "test": "evaluate", "infer": "predict", "classify": "predict", "tune": "search",

@@ -47,7 +47,7 @@ func describeCommand() *cli.Command {
 	list := slices.Concat(o.dataSettings(), setting.List{
 		setting.Raw("like", &from.Like, ""),
 		setting.Raw("from", &from.From, ""),
-		setting.Switch("all", &from.All, false),
+		setting.Switch("all", &from.All, false).Needs("from", "empty"),
 		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
 		setting.Switch("order", &order, false).Excludes("like", "from", "empty"),
 	}.In(inputGroup).Common(), setting.List{
@@ -57,9 +57,6 @@ func describeCommand() *cli.Command {
 		files.setting(),
 	})
 	run := func(c *cli.Context, name string) error {
-		if from.All && from.From == "" && from.Empty != descriptions.EmptyNo {
-			return wrong("--all", "--from or --empty no beside it", "neither")
-		}
 		if !order {
 			r, err := catalog.Describe(c.Context, name, from, o.Options)
 			r.As = o.Named(name)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/images"
-	"github.com/lago-train/lago-train/experiments/answers/extract"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/answers/predictor/render"
 	"github.com/lago-train/lago-train/experiments/answers/serve"
@@ -134,15 +132,16 @@ func (o *explainOptions) askAboutFile(c *cli.Context, q *predictor.Question) err
 }
 
 func (o *explainOptions) askAboutImage(c *cli.Context, q *predictor.Question) error {
-	list := []images.Image{{ID: o.image, Path: o.image}}
 	e, err := o.extractor(c, o.m, 1)
 	if err != nil {
 		return err
 	}
-	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, o.m.Dims)
-	if _, err := e.NewSource(c.Context, list, nil).Read(q.X); err != nil {
+	x, err := e.FeaturesOf(c.Context, o.image, nil)
+	if err != nil {
 		return err
 	}
+	q.Sample, q.X = predictor.Sample{ID: o.image, From: o.image}, dataset.NewMatrix[float32](1, len(x))
+	copy(q.X.Data, x)
 	q.Sample.Picture, err = images.Thumbnail(c.Context, o.image, render.PictureSide)
 	return err
 }
@@ -191,7 +190,7 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 			if err != nil {
 				return err
 			}
-			config.Features = featuresOf(e)
+			config.Features = e.FeaturesOf
 		}
 	}
 	s, err := serve.New(c.Context, config)
@@ -208,14 +207,4 @@ func (o *serveOptions) run(c *cli.Context, name string) error {
 			config.Name, address)
 		return err
 	})
-}
-
-// featuresOf computes the features of the content of one photograph.
-func featuresOf(e *extract.Extractor) func(context.Context, string, []byte) ([]float32, error) {
-	return func(ctx context.Context, name string, content []byte) ([]float32, error) {
-		x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
-		block := dataset.NewMatrix[float32](1, x.Cols())
-		_, err := x.Read(block)
-		return block.Data, err
-	}
 }

@@ -42,17 +42,6 @@ func weightsSetting(to *string) setting.Setting {
 	return setting.Raw("weights", to, "").In(imageGroup).Common()
 }
 
-// extractionSettings are those that predictions take from the features of the training.
-func (o *networkOptions) extractionSettings() setting.List {
-	return setting.List{
-		weightsSetting(&o.weights),
-		setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash),
-		setting.Whole("size", &o.size, 0, setting.Between(resnet.MinSize, 1024)).
-			Noted("224, or that of a CLIP"),
-		setting.Choice("activation", &o.activation, "", vit.QuickGELU, vit.GELU).Noted(string(vit.QuickGELU)),
-	}.In(imageGroup)
-}
-
 // extractor returns what computes the features of n images: for a model, unless it is nil, as its features
 // were computed.
 func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, n int) (*extract.Extractor, error) {
@@ -116,7 +105,13 @@ func extractCommand() *cli.Command {
 			setting.Raw("list", &o.list, ""),
 			setting.Switch("skip_broken", &o.SkipBroken, false),
 			setting.Switch("replace", &o.Replace, false),
-		}.In(inputGroup).Common(), o.extractionSettings(), o.dataSettings(), workSettings(), setting.List{
+		}.In(inputGroup).Common(), setting.List{
+			weightsSetting(&o.weights),
+			setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash),
+			setting.Whole("size", &o.size, 0, setting.Between(resnet.MinSize, 1024)).
+				Noted("224, or that of a CLIP"),
+			setting.Choice("activation", &o.activation, "", vit.QuickGELU, vit.GELU).Noted("quick_gelu"),
+		}.In(imageGroup), o.dataSettings(), workSettings(), setting.List{
 			classColumnSetting(&o.classColumn), shardSetting(&o.Shard),
 		})),
 	}

@@ -65,9 +65,8 @@ func main() {
 
 // execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, out io.Writer, words []string) error {
-	app := newApp(out, asksForAll(words))
-	const completes = "--generate-bash-completion"
-	if n := len(words) - 1; n >= 0 && words[n] == completes {
+	app := newApp(out, slices.Contains(words, "--help-all"))
+	if slices.Contains(words, "--generate-bash-completion") {
 		// after -- nothing would be completed, and the command would run
 		words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "--" })
 	} else {
@@ -190,10 +189,7 @@ func setUp(c *cli.Context) error {
 	if display.quiet && !c.IsSet("log-level") {
 		word = "warning"
 	}
-	level, err := logrus.ParseLevel(word)
-	if err != nil {
-		return err
-	}
+	level, _ := logrus.ParseLevel(word) // a choice of the flag
 	logrus.SetLevel(level)
 	if n, err := strconv.Atoi(c.String("threads")); err == nil && c.IsSet("threads") {
 		useThreads(n, 1) // products of the BLAS are split over goroutines too

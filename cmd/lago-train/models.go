@@ -223,7 +223,7 @@ type predictionOptions struct {
 	networkOptions
 	predictor.Options
 	outputs
-	noPicture                int // samples of a data set
+	noPicture                bool // there was a sample of a data set without one
 	model, features, dataset string
 	candidates               []predictor.Selection
 	empty                    descriptions.Empty // cells of files of candidates
@@ -373,27 +373,20 @@ func (o *predictionOptions) logCalibration(c *cli.Context) {
 // pictureOf returns the picture of a sample of a data set, nil if there is none.
 func (o *predictionOptions) pictureOf(c *cli.Context, row int) (image.Image, error) {
 	picture, err := catalog.Picture(c.Context, o.data, row, render.PictureSide)
-	if err != nil {
-		o.noPicture++
-		logrus.Debug(err)
+	if err != nil && !o.noPicture {
+		o.noPicture = true
+		logrus.Warnf("samples are on the page without a picture, the first because of %v. Where photographs "+
+			"were moved, dataset extract NAME --images DIR names their new folder", err)
 	}
 	return picture, c.Err()
 }
 
 // show writes what was found, to --to if it is given.
 func (o *predictionOptions) show(write func(io.Writer) error) error {
-	defer func() {
-		if o.noPicture > 0 {
-			logrus.Warnf("%s on the page without a picture. Where photographs were moved, dataset extract "+
-				"NAME --images DIR names their new folder", format.Count(o.noPicture, "sample"))
-		}
-	}()
 	if o.to == "" {
 		return write(os.Stdout)
 	}
 	err := o.Write(o.to, write)
-	if err == nil {
-		o.log()
-	}
+	o.log()
 	return err
 }

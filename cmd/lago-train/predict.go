@@ -75,10 +75,10 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 	if err == nil {
 		err = o.checkSources(c)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = o.open(openModel)
 	}
-	if err = o.open(openModel); err != nil {
+	if err != nil {
 		return err
 	}
 	src, err := o.source(c)

@@ -167,8 +167,6 @@ func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
 		}
 		return err
 	})
-	if err == nil {
-		o.log()
-	}
+	o.log()
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -320,7 +319,7 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	if len(d.Features.Data) >= manyFeatures {
 		debug.SetGCPercent(garbage)
 	}
-	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), o.shard, logRun(l)
+	l.Jobs, l.Shard, l.OnRun = cmp.Or(o.jobs, threads), o.shard, logRun
 	l.Options.OnWarning, l.OnProgress = logRunWarning, display.show
 	l.OnStep = func(what string) { logrus.Info(what) }
 	if _, ok := o.study.(results.Single); ok {
@@ -337,21 +336,14 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	return l, nil
 }
 
-// logRun returns a function that logs the runs of a lab as they end.
-func logRun(l *lab.Lab) func(lab.Run) {
-	var first sync.Once
-	return func(r lab.Run) {
-		entry := logrus.WithField("run", r.Name())
-		if r.Missing != nil {
-			entry.WithField("error", r.Missing.Why).Warn("run failed")
-			return
-		}
-		if l.OnProgress != nil {
-			first.Do(func() { logrus.Infof("the first run took %.1f s", r.Result.Seconds) })
-		}
-		entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).
-			Debug("run ended")
+// logRun logs a run that ended.
+func logRun(r lab.Run) {
+	entry := logrus.WithField("run", r.Name())
+	if r.Missing != nil {
+		entry.WithField("error", r.Missing.Why).Warn("run failed")
+		return
 	}
+	entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 }
 
 // tabled is a result, which is also the JSON output.

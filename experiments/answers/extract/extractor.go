@@ -33,6 +33,14 @@ type Extractor struct {
 	graph      *network.Graph
 }
 
+// FeaturesOf computes the features of the content of one photograph, or of the file of its name if that is nil.
+func (e *Extractor) FeaturesOf(ctx context.Context, name string, content []byte) ([]float32, error) {
+	x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
+	block := dataset.NewMatrix[float32](1, x.Cols())
+	_, err := x.Read(block)
+	return block.Data, err
+}
+
 // New compiles a network for images with a preprocessing, of which there are at least n.
 func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	g, err := w.Graph(min(n, maxBatch), p.Size)
