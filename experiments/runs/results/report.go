@@ -62,11 +62,10 @@ type ShownResult struct {
 
 // DatasetReport is the report on one data set and its split.
 type DatasetReport struct {
-	Title      string
-	Headline   string       // the accuracy on unseen classes
-	Lead       *plot.Figure // of the same result
-	Sections   []*ReportSection
-	Unanswered []Unanswered
+	Title    string
+	Headline string       // the accuracy on unseen classes
+	Lead     *plot.Figure // of the same result
+	Sections []*ReportSection
 
 	name, fingerprint string
 	results           map[string][]storedResult // by kind, the newest first
@@ -79,9 +78,6 @@ type ReportSection struct {
 	Tables  []*table.Table
 	Notes   []string
 }
-
-// Unanswered is a question without a stored result, and the command that stores one.
-type Unanswered struct{ What, Command string }
 
 // storedResult is a stored result that was read.
 type storedResult struct {
@@ -121,7 +117,9 @@ func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) 
 		d.setTitle(p.Datasets)
 		lead := d.lead(kinds)
 		for _, k := range kinds {
-			d.addSection(k, dir, lead)
+			if len(d.results[k.Name]) > 0 {
+				d.addSection(k, dir, lead)
+			}
 			for _, r := range d.results[k.Name] {
 				p.Summary.Stored = append(p.Summary.Stored, ShownResult{r.Kind, d.Title, r.Path})
 			}
@@ -188,17 +186,11 @@ func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 // inName replaces what names of files should not have.
 var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-")
 
-// addSection shows the stored results of a question, the newest first, or lists its command. The
-// first figure of lead goes to the top.
+// addSection shows the stored results of a question, the newest first. The first figure of lead goes to the
+// top.
 func (d *DatasetReport) addSection(k Kind, dir string, lead Result) {
-	list := d.results[k.Name]
-	if len(list) == 0 {
-		command := "lago-train " + k.Command + " " + format.ShellLine("--dataset", d.name, "--out", dir)
-		d.Unanswered = append(d.Unanswered, Unanswered{k.Title, command})
-		return
-	}
 	s := &ReportSection{Kind: k}
-	for i, r := range list {
+	for i, r := range d.results[k.Name] {
 		suffix := ""
 		if i > 0 {
 			suffix = fmt.Sprintf("-%d", i+1)

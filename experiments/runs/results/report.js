@@ -1,4 +1,4 @@
-// Tables are sorted by the buttons in their headers, and commands are copied.
+// Tables are sorted by the buttons in their headers.
 for (const table of document.querySelectorAll("main table")) {
   const body = table.tBodies[0], head = table.tHead?.rows[table.tHead.rows.length - 1];
   if (!head || !body || body.rows.length < 2) continue;
@@ -18,18 +18,4 @@ for (const table of document.querySelectorAll("main table")) {
     };
     th.append(button);
   });
-}
-for (const command of document.querySelectorAll(".command")) {
-  const code = command.querySelector("code"), button = document.createElement("button");
-  const done = () => {
-    button.textContent = "copied";
-    setTimeout(() => button.textContent = "copy", 2000);
-  };
-  const select = () => {
-    getSelection().selectAllChildren(code);
-    if (document.execCommand("copy")) done();
-  };
-  button.textContent = "copy";
-  button.onclick = () => navigator.clipboard ? navigator.clipboard.writeText(code.textContent).then(done, select) : select();
-  command.append(button);
 }
