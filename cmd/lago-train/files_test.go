@@ -41,7 +41,7 @@ var objects, shared = map[string]any{
 	"run": studies.MethodAccuracy{}, "search": studies.FoundSettings{}, "compare": studies.ComparedMethods{},
 	"reproduce": studies.PaperTables{}, "ablate, sweep-k and noise": results.Accuracies{},
 	"groups": studies.LearnedGroups{}, "report": results.ReportSummary{}, "runs": results.RunList{},
-	"evaluate": evaluation.Result{}, "explain": predictor.Explanation{},
+	"evaluate": evaluation.Evaluation{}, "explain": predictor.Explanation{},
 	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},
 	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
 	"dataset extract": extract.Extracted{},

@@ -113,7 +113,7 @@ func TestPredictExplainEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	scores := filepath.Join(dir, "scores.npy")
 	evaluate := append([]string{"evaluate", "--model", lago, "--candidates", "all"}, data[:2]...)
-	found := printed[evaluation.Result](t, append(evaluate, "--json", "--scores-out", scores, "--csv", dir)...)
+	found := printed[evaluation.Evaluation](t, append(evaluate, "--json", "--scores-out", scores, "--csv", dir)...)
 	var labels []int
 	for _, row := range records(t, testkit.Read(t, filepath.Join(dir, "samples.csv"))) {
 		labels = append(labels, testkit.Must(strconv.Atoi(row["label"]))(t))

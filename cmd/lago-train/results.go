@@ -126,7 +126,7 @@ func (o *evaluateOptions) run(c *cli.Context) error {
 	return o.print(r, err)
 }
 
-func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
+func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Evaluation, error) {
 	path, err := findModel("--model", o.model)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Result, error) {
 }
 
 // writeFiles writes the files that flags ask for.
-func (o *evaluateOptions) writeFiles(r *evaluation.Result) error {
+func (o *evaluateOptions) writeFiles(r *evaluation.Evaluation) error {
 	err := o.All(func(write fileio.Writer) (err error) {
 		if o.save != "" {
 			scores := r.Scores()

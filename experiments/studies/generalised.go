@@ -63,7 +63,7 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 
 // generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
 // out.
-func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Result, *model.Scoring, error) {
+func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, *model.Scoring, error) {
 	chosen, err := predictor.ChooseForOutcome(ctx, o)
 	if err != nil || chosen.Mixed == nil {
 		return nil, nil, err

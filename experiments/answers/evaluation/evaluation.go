@@ -54,9 +54,9 @@ func (s *scored) check(scores, labels string) error {
 	return nil
 }
 
-// Result is an evaluation. Accuracies are fractions and, unless stated otherwise, means
+// Evaluation is what was measured of a model. Accuracies are fractions and, unless stated otherwise, means
 // over classes. Numbers that do not exist are null; Notes say why.
-type Result struct {
+type Evaluation struct {
 	Source Source `json:"source"` // what was evaluated
 
 	Samples int `json:"samples"`
@@ -222,10 +222,10 @@ const maxMistakes = 10 // listed; samples.csv has all
 
 // evaluate evaluates scores that passed check. validation chooses gamma and the
 // temperature; if it is nil neither is chosen.
-func evaluate(s, validation *scored) *Result {
+func evaluate(s, validation *scored) *Evaluation {
 	tally, none := metrics.Count(s.scores, s.labels), metrics.ClassInterval(nil)
 	accuracy, interval := tally.Accuracy(), tally.Interval()
-	r := &Result{
+	r := &Evaluation{
 		Samples: s.scores.Rows, Classes: s.scores.Cols, Kind: s.kind, Notes: []string{}, scored: s,
 		PerClass: accuracy.PerClass, PerSample: accuracy.PerSample, ZSL: accuracy.PerClass,
 		Intervals: Intervals{
@@ -255,7 +255,7 @@ func evaluate(s, validation *scored) *Result {
 }
 
 // listClasses lists the most frequent mistakes and the accuracy of each class.
-func (r *Result) listClasses(tally metrics.Tally) {
+func (r *Evaluation) listClasses(tally metrics.Tally) {
 	s := r.scored
 	confusion, err := metrics.Confuse(s.scores, s.labels)
 	if err != nil {
@@ -280,7 +280,7 @@ func (r *Result) listClasses(tally metrics.Tally) {
 }
 
 // generalise compares seen and unseen classes.
-func (r *Result) generalise() {
+func (r *Evaluation) generalise() {
 	s := r.scored
 	alone, labels := s.sides.Alone(s.scores, s.labels)
 	if s.alone.Rows > 0 {
@@ -299,7 +299,7 @@ func (r *Result) generalise() {
 }
 
 // stack evaluates scores without correction, and calibrated stacking of these.
-func (r *Result) stack(validation *scored) {
+func (r *Evaluation) stack(validation *scored) {
 	s := r.scored
 	stacking := metrics.NewStacking(s.raw, s.labels, s.sides)
 	raw := stackingAt(stacking, 0, s.names)
@@ -313,10 +313,10 @@ func (r *Result) stack(validation *scored) {
 }
 
 // Corrected returns the accuracies of seen and unseen classes together as scored.
-func (r *Result) Corrected() Stacking { return r.asScored }
+func (r *Evaluation) Corrected() Stacking { return r.asScored }
 
 // temper evaluates the probabilities with the temperature that fits the validation scores.
-func (r *Result) temper(validation *scored) {
+func (r *Evaluation) temper(validation *scored) {
 	t, err := metrics.FitTemperature(validation.scores, validation.labels)
 	if err != nil {
 		r.note("no temperature fits the validation scores: %v", err)
@@ -336,9 +336,9 @@ func calibrate(s *scored, temperature float64, label string) Calibration {
 	return Calibration{ECE: &ece, NLL: &nll, Reliability: bins, label: label, confidence: confidence}
 }
 
-func (r *Result) note(format string, args ...any) {
+func (r *Evaluation) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
 // Scores returns the scores that were evaluated, samples x classes.
-func (r *Result) Scores() dataset.Matrix[float32] { return r.scored.scores }
+func (r *Evaluation) Scores() dataset.Matrix[float32] { return r.scored.scores }

@@ -25,8 +25,8 @@ import (
 // otherwise on the test classes.
 type Request struct {
 	Data *dataset.Dataset
-	// Candidates are the classes to choose from; without names those of the samples. If seen classes are among
-	// them, in the generalised setting, samples held out of these are evaluated, too.
+	// Candidates are the classes to choose from; without names those of the samples. If seen classes are
+	// among them, in the generalised setting, samples held out of these are evaluated, too.
 	Candidates predictor.Candidates
 	Model      *predictor.Model
 	// Dev is the run of the dev stage that chooses gamma and the temperature. If it is nil, one of the same
@@ -51,7 +51,7 @@ func ReadModel(path string) (*predictor.Model, error) {
 
 // Evaluate evaluates a model. For validation, the run of the dev stage is evaluated in the same way on the
 // validation classes.
-func Evaluate(ctx context.Context, q Request) (*Result, error) {
+func Evaluate(ctx context.Context, q Request) (*Evaluation, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (q Request) adapted(s *scored) (*Transductive, error) {
 }
 
 // addNotes says what makes the evaluation worth less.
-func (q Request) addNotes(r *Result, missing string) {
+func (q Request) addNotes(r *Evaluation, missing string) {
 	if q.Adapt && q.split() == predictor.Val {
 		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
 	}
@@ -219,8 +219,8 @@ func (q Request) validating() predictor.Candidates {
 	return q.Model.SelectedCandidates(q.Data, predictor.Val)
 }
 
-// samples returns the samples of unseen classes, and of seen ones among the candidates, for models of a stage to
-// predict, and the number of those of unseen classes, which come first. Of the held-out samples of seen
+// samples returns the samples of unseen classes, and of seen ones among the candidates, for models of a stage
+// to predict, and the number of those of unseen classes, which come first. Of the held-out samples of seen
 // classes one half chooses gamma, in the dev stage, and the other is evaluated.
 func (q Request) samples(c predictor.Candidates, stage train.Stage) (s *scored, ofUnseen int, err error) {
 	d := q.Data
@@ -312,8 +312,8 @@ func (q *Request) findDev() (missing string) {
 	return ""
 }
 
-// devRun returns the model of the run of the dev stage beside a model that has the same settings except epochs
-// and patience. Of several it is the one with the most epochs.
+// devRun returns the model of the run of the dev stage beside a model that has the same settings except
+// epochs and patience. Of several it is the one with the most epochs.
 func devRun(model *predictor.Model) (*predictor.Model, error) {
 	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
 	if err != nil {

@@ -62,7 +62,7 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 func TestStackingOfRawScores(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	of := func(omega float64) *Result {
+	of := func(omega float64) *Evaluation {
 		for _, m := range []*predictor.Model{dev[0], test[0]} {
 			m.Decision.Mixed = &model.Scoring{Omega: omega}
 		}
@@ -128,13 +128,13 @@ func accuracyOf(t testing.TB, m *predictor.Model) *train.Evaluation {
 	return run.Evaluation
 }
 
-func evaluated(t testing.TB, q Request) *Result {
+func evaluated(t testing.TB, q Request) *Evaluation {
 	t.Helper()
 	return testkit.Must(Evaluate(t.Context(), q))(t)
 }
 
 // validatedBy reports an evaluation that another run, or none, validated.
-func validatedBy(t testing.TB, e *Result, want *predictor.Model) {
+func validatedBy(t testing.TB, e *Evaluation, want *predictor.Model) {
 	t.Helper()
 	if (e.Validation == nil) != (want == nil) || want != nil && e.Validation.Of != want.Dir() {
 		t.Errorf("validated by %+v, expected %+v", e.Validation, want)

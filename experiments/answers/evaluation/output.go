@@ -13,7 +13,7 @@ import (
 )
 
 // Tables shows accuracy, calibration and the most frequent mistakes.
-func (r *Result) Tables() []*table.Table {
+func (r *Evaluation) Tables() []*table.Table {
 	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
 	if r.Adapted != nil {
 		list = append(list, r.Adapted.table())
@@ -52,7 +52,7 @@ func (s Source) title() string {
 }
 
 // sourceTable says what was evaluated.
-func (r *Result) sourceTable() *table.Table {
+func (r *Evaluation) sourceTable() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"),
 		format.Count(r.Classes, "class")))
 	if seen := r.Classes - r.UnseenClasses; seen > 0 {
@@ -63,7 +63,7 @@ func (r *Result) sourceTable() *table.Table {
 	return t.Note("predicted by %s, seed %d, %s", r.Source.Method, r.Source.Seed, r.Source.Model)
 }
 
-func (r *Result) accuracyTable() *table.Table {
+func (r *Evaluation) accuracyTable() *table.Table {
 	over := "classes"
 	if len(r.ByClass) == 1 { // see metrics.Tally
 		over = "samples"
@@ -100,7 +100,7 @@ func (r *Transductive) table() *table.Table {
 
 // generalisedTable has the accuracies among seen and unseen classes, as scored, without correction and with
 // calibrated stacking.
-func (r *Result) generalisedTable() *table.Table {
+func (r *Evaluation) generalisedTable() *table.Table {
 	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean",
 		"95 % over classes").Right(2, 3, 4, 5)
 	row := func(name string, s Stacking) {
@@ -121,7 +121,7 @@ func (r *Result) generalisedTable() *table.Table {
 	return t
 }
 
-func (r *Result) calibrationTable() *table.Table {
+func (r *Evaluation) calibrationTable() *table.Table {
 	t := table.New("Calibration of the probabilities", "").Right(2, 3)
 	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
 	t.Row("negative log-likelihood")
@@ -136,7 +136,7 @@ func (r *Result) calibrationTable() *table.Table {
 
 // WriteCSV writes samples.csv and classes.csv into a folder, which it creates if necessary. write writes
 // a file as fileio.Write does.
-func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
+func (r *Evaluation) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
 	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
 	for _, c := range r.ByClass {
 		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
@@ -152,7 +152,7 @@ func (r *Result) WriteCSV(dir string, write func(path string, write func(io.Writ
 	return nil
 }
 
-func (r *Result) sampleTable() *table.Table {
+func (r *Evaluation) sampleTable() *table.Table {
 	s := r.scored
 	t := table.New("samples", "row", "label", "true class", "predicted")
 	for i, label := range s.labels {

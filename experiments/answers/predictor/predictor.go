@@ -1,6 +1,6 @@
 // Package predictor predicts with a trained model: a Predictor is a Model with the candidates and the
-// decision, see model.Decision, which corrects, calibrates and adapts its scores. The decision is chosen here,
-// too, on validation classes by models that were not trained on these, and stored in model files.
+// decision, see model.Decision, which corrects, calibrates and adapts its scores. The decision is chosen
+// here, too, on validation classes by models that were not trained on these, and stored in model files.
 //
 // Predictions of many samples, explanations of one, and the scores of package evaluation all go through two
 // functions: what corrects the scores of a class is model.Correction, and what is done to corrected scores is

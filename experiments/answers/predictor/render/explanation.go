@@ -140,19 +140,16 @@ func (r explanation) likelyTable() *table.Table {
 
 // compared shows a comparison: its groups and their attributes.
 func (r explanation) compared(c *predictor.Comparison, top int, f Format) section {
-	s := section{Title: className(c.Class) + " against " + other(c)}
+	h := newChart(c, top)
 	shown := 0
-	for _, p := range Parts(c, top) {
-		if p.Kind == OfGroup {
-			shown++
-		}
+	for shown < len(h.Steps) && h.Steps[shown].Kind == OfGroup {
+		shown++
 	}
-	terms := r.termTable(c, c.Groups[:shown])
-	if s.Tables = []*table.Table{terms}; f == HTML {
-		s.Chart = newChart(c, top)
-	} else {
-		s.Tables = []*table.Table{groupTable(c, top), terms}
+	s := section{Title: className(c.Class) + " against " + other(c), Chart: h}
+	if f != HTML {
+		s.Chart, s.Tables = nil, []*table.Table{h.table(c)}
 	}
+	s.Tables = append(s.Tables, r.termTable(c, c.Groups[:shown]))
 	return s
 }
 
@@ -335,26 +332,26 @@ func newChart(c *predictor.Comparison, most int) *chart {
 	return h
 }
 
-// groupTable is the chart as a table.
-func groupTable(c *predictor.Comparison, most int) *table.Table {
-	class, against := className(c.Class), className(c.Against)
+// table is the chart as a table.
+func (h *chart) table(c *predictor.Comparison) *table.Table {
 	t := table.New(
-		fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", class, against),
+		fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", h.Class, h.Against),
 		"group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
 	widest := math.Abs(c.Correction)
 	for _, g := range c.Groups[:1] {
 		widest = max(widest, math.Abs(g.Contribution))
 	}
-	sum := 0.0
-	for _, p := range Parts(c, most) {
-		sum += p.LogOdds
-		drawn := ""
-		if p.Kind != OfOthers {
-			drawn = bar(p.LogOdds, widest)
+	for _, s := range h.Steps {
+		switch s.Kind {
+		case total:
+			t.Line().Row(s.Name, signed(s.LogOdds), "", "")
+		case OfOthers:
+			t.Row(s.Name, signed(s.LogOdds), signed(s.Sum), "")
+		default:
+			t.Row(s.Name, signed(s.LogOdds), signed(s.Sum), bar(s.LogOdds, widest))
 		}
-		t.Row(p.Name, signed(p.LogOdds), signed(sum), drawn)
 	}
-	return t.Line().Row("sum", signed(c.LogOdds), "", "")
+	return t
 }
 
 // bar draws a contribution to the left or right of the middle.
