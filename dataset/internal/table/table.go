@@ -29,31 +29,9 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans, and maxCells
-// its cells, each of which takes about 50 times the memory of its comma.
-const (
-	maxRecord = 16 << 20
-	maxCells  = 1 << 20
-)
-
-// bounded reads until a number of bytes or of separators was read.
-type bounded struct {
-	r            io.Reader
-	bytes, cells int
-	separator    byte
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.full() {
-		return 0, io.EOF
-	}
-	n, err := b.r.Read(p[:min(len(p), b.bytes)])
-	b.bytes -= n
-	b.cells -= bytes.Count(p[:n], []byte{b.separator})
-	return n, err
-}
-
-func (b *bounded) full() bool { return b.bytes <= 0 || b.cells <= 0 }
+// maxRecord bounds the bytes of a line, or of the lines that one quoted cell spans. A cell takes up to 50
+// times the memory of its comma.
+const maxRecord = 4 << 20
 
 // Reader reads the records of a CSV file.
 type Reader struct {
@@ -61,31 +39,30 @@ type Reader struct {
 
 	file   string
 	csv    *csv.Reader
-	bound  *bounded        // of what is read for one record; what is read ahead is in a buffer
-	width  int             // cells of the first record, without empty ones at the right
-	signs  map[byte]string // a number with a decimal comma, and one with a point
-	asText bool            // numbers stay as they are
-	other  fileio.Format   // of a file that is no CSV
+	text   *io.LimitedReader // what is read for one record; what is read ahead is in a buffer
+	width  int               // cells of the first record, without empty ones at the right
+	signs  map[byte]string   // a number with a decimal comma, and one with a point
+	asText bool              // numbers stay as they are
+	other  fileio.Format     // of a file that is no CSV
 }
 
 // NewReader returns a reader of text; file is its name in errors.
 func NewReader(file string, text io.Reader) *Reader {
 	const byteOrderMark = "\ufeff"
-	bound := &bounded{text, maxRecord, maxCells, ','}
-	lines := bufio.NewReaderSize(bound, 1<<16)
+	limited := &io.LimitedReader{R: text, N: maxRecord}
+	lines := bufio.NewReaderSize(limited, 1<<16)
 	if mark, _ := lines.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // a shorter text has none
 		_, _ = lines.Discard(len(mark)) // it is in the buffer
 	}
 	line := firstLine(lines)
-	bound.separator = separatorOf(line)
 	r := &Reader{
-		file: file, csv: csv.NewReader(lines), bound: bound, signs: map[byte]string{},
+		file: file, csv: csv.NewReader(lines), text: limited, signs: map[byte]string{},
 		other: fileio.FormatOf([]byte(line)),
 	}
-	r.csv.Comma = rune(bound.separator)
+	r.csv.Comma = separatorOf(line)
 	r.csv.FieldsPerRecord = -1 // callers report the lines with another number of cells
 	r.csv.ReuseRecord = true
-	r.csv.TrimLeadingSpace = bound.separator != '\t'
+	r.csv.TrimLeadingSpace = r.csv.Comma != '\t'
 	return r
 }
 
@@ -110,15 +87,15 @@ var (
 
 // separatorOf returns the most frequent of comma, semicolon and tab in a line, without those in quotes and
 // in numbers.
-func separatorOf(line string) byte {
+func separatorOf(line string) rune {
 	line = commaInNumber.ReplaceAllString(quoted.ReplaceAllString(line, ""), "")
-	separators := ",;\t"
-	for _, other := range separators[1:] {
-		if strings.Count(line, string(other)) > strings.Count(line, separators[:1]) {
-			separators = string(other)
+	separator := ','
+	for _, other := range ";\t" {
+		if strings.Count(line, string(other)) > strings.Count(line, string(separator)) {
+			separator = other
 		}
 	}
-	return separators[0]
+	return separator
 }
 
 // refuse returns the error of a file that is not in the form of tables.
@@ -158,7 +135,7 @@ func (r *Reader) Read() ([]string, error) {
 			continue // a blank line
 		}
 		for i, cell := range cells {
-			if r.bound.separator == ',' || r.asText {
+			if r.csv.Comma == ',' || r.asText {
 				break
 			}
 			if cells[i], err = r.withPoint(cell); err != nil {
@@ -171,11 +148,11 @@ func (r *Reader) Read() ([]string, error) {
 
 // record returns the cells of the next line.
 func (r *Reader) record() ([]string, error) {
-	r.bound.bytes, r.bound.cells = maxRecord, maxCells
+	r.text.N = maxRecord
 	cells, err := r.csv.Read()
 	switch parse := (*csv.ParseError)(nil); {
-	case r.bound.full():
-		want := fmt.Sprintf("lines of at most %s and %d cells", format.Bytes(maxRecord), maxCells)
+	case r.text.N <= 0:
+		want := "lines of at most " + format.Bytes(maxRecord)
 		return nil, &invalid.Error{Where: r.file, Field: place(r.Line+1, ""), Want: want, Got: "a longer one"}
 	case err == nil:
 		r.Line, _ = r.csv.FieldPos(0)
