@@ -195,20 +195,14 @@ type fit struct {
 	mass   []float64               // Z, of P[n,z]
 	square []float64               // Z, |mu_z|^2
 	best   []int                   // the predicted class of each sample
-
-	similarity dataset.Matrix[float32] // of a block of samples
-	logP       []float64               // of the samples of a block
-	changed    []bool
 }
 
 func newFit(blocks []Block, n int, s Settings) *fit {
-	dims, classes, rows := blocks[0].X.Cols, blocks[0].Scores.Cols, min(blockRows, n)
+	dims, classes := blocks[0].X.Cols, blocks[0].Scores.Cols
 	f := &fit{
 		Settings: s, mean: dataset.NewMatrix[float32](classes, dims),
 		sum:  dataset.NewMatrix[float32](classes, dims),
 		mass: make([]float64, classes), square: make([]float64, classes), best: make([]int, n),
-		similarity: dataset.NewMatrix[float32](rows, classes), logP: make([]float64, rows),
-		changed: make([]bool, rows),
 	}
 	f.P, f.Shares = dataset.NewMatrix[float32](n, classes), make([]float64, classes)
 	for z := range f.Shares {
@@ -250,9 +244,8 @@ func (f *fit) expect() (changed int) {
 	clear(f.sum.Data)
 	first := 0 // sample of the part
 	for _, b := range f.parts {
-		similarity := f.similarity.Slice(0, b.X.Rows)
-		matrix.Mul(similarity, b.X, f.mean.T())
-		p := f.P.Slice(first, first+b.X.Rows)
+		similarity, p := matrix.Product(b.X, f.mean.T()), f.P.Slice(first, first+b.X.Rows)
+		logP, moved := make([]float64, b.X.Rows), make([]bool, b.X.Rows)
 		parallel.For(b.X.Rows, 64, func(lo, hi int) {
 			logits := make([]float64, len(offset))
 			for i := lo; i < hi; i++ {
@@ -267,13 +260,13 @@ func (f *fit) expect() (changed int) {
 						best = z
 					}
 				}
-				f.logP[i], f.changed[i] = logSum, best != f.best[first+i]
+				logP[i], moved[i] = logSum, best != f.best[first+i]
 				f.best[first+i] = best
 			}
 		})
 		for i := range b.X.Rows {
-			objective += f.logP[i]
-			if f.changed[i] {
+			objective += logP[i]
+			if moved[i] {
 				changed++
 			}
 			for z, v := range p.Row(i) {

@@ -143,8 +143,6 @@ type evaluator struct {
 	width  int
 	mean   []float64               // D: of the samples with Bias, else zeros
 	block  dataset.Matrix[float64] // samples x width
-	scores []float64               // samples x outputs, then the derivatives by them
-	losses []float64               // samples x outputs
 	factor blas64.Triangular       // U, width x width: see precondition
 }
 
@@ -155,8 +153,7 @@ func newEvaluator(o Objective) *evaluator {
 	}
 	e := &evaluator{
 		Objective: o, width: width, mean: make([]float64, o.X.Cols),
-		block:  dataset.NewMatrix[float64](n, width),
-		scores: make([]float64, n*o.Outputs), losses: make([]float64, n*o.Outputs),
+		block: dataset.NewMatrix[float64](n, width),
 	}
 	if o.Bias {
 		sum := make([]float64, e.X.Cols)
@@ -195,28 +192,28 @@ func (e *evaluator) gather(rows []int) {
 }
 
 // evaluate computes the losses of some outputs with the classifiers w, outputs x width, and their gradient.
-func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
+func (e *evaluator) evaluate(outputs []int, w []float64) (gradient, losses []float64) {
 	k := len(outputs)
-	clear(gradient)
-	clear(losses)
+	gradient, losses = make([]float64, len(w)), make([]float64, k)
 	done := 0
 	for part := range slices.Chunk(e.Rows, blockSize) {
-		n := len(part)
 		e.gather(part)
-		block, scores := e.block.Slice(0, n), matrix.Of(e.scores[:n*k], k)
-		matrix.Mul(scores, block, matrix.Of(w, e.width).T())
-		parallel.For(n, 1+4096/k, func(lo, hi int) {
+		block := e.block.Slice(0, len(part))
+		scores := matrix.Product(block, matrix.Of(w, e.width).T())
+		sampled := matrix.New[float64](len(part), k) // losses
+		parallel.For(len(part), 1+4096/k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
+				row, loss := scores.Row(i), sampled.Row(i)
 				for j, output := range outputs { // the derivative replaces the score
-					e.losses[i*k+j], e.scores[i*k+j] = e.Loss(done+i, output, e.scores[i*k+j])
+					loss[j], row[j] = e.Loss(done+i, output, row[j])
 				}
 			}
 		})
-		for i := range n {
-			floats.Add(losses, e.losses[i*k:(i+1)*k])
+		for i := range part {
+			floats.Add(losses, sampled.Row(i))
 		}
 		matrix.AddMul(matrix.Of(gradient, e.width), scores.T(), block)
-		done += n
+		done += len(part)
 	}
 	floats.Scale(1/float64(len(e.Rows)), losses)
 	floats.Scale(1/float64(len(e.Rows)), gradient)
@@ -225,6 +222,7 @@ func (e *evaluator) evaluate(outputs []int, w, gradient, losses []float64) {
 		floats.AddScaled(gradient[i*e.width:i*e.width+e.X.Cols], e.Penalty, weights)
 		losses[i] += e.Penalty / 2 * floats.Dot(weights, weights)
 	}
+	return gradient, losses
 }
 
 // When an optimiser has converged.
@@ -323,9 +321,8 @@ func (e *evaluator) round(all []*optimiser) bool {
 	if len(running) == 0 {
 		return false
 	}
-	gradient, losses := make([]float64, len(w)), make([]float64, len(outputs))
 	e.solve(blas.Trans, w)
-	e.evaluate(outputs, w, gradient, losses)
+	gradient, losses := e.evaluate(outputs, w)
 	e.solve(blas.NoTrans, gradient)
 	for i, o := range running {
 		o.loss = losses[i]
