@@ -46,7 +46,7 @@ func reproduces(t *testing.T, s *Saved, d *dataset.Dataset, stage Stage, want *E
 		classes = d.Split.Test
 	}
 	scores := testkit.Must(model.Score(s, d.Features, d.SamplesOf(classes), d.Describe(classes)))(t)
-	confusion := testkit.Must(metrics.Confuse(scores, Select(d, d.Features, classes).Labels))(t)
+	confusion := testkit.Must(metrics.Confuse(scores, Select(d, classes).Labels))(t)
 	testkit.Equal(t, "confusion of the loaded model", confusion, want.Confusion)
 }
 

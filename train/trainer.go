@@ -105,7 +105,7 @@ func Prepare(d *dataset.Dataset, t Trial, models ...string) (*Data, error) {
 	if t.Stage == Test {
 		p.TrainClasses, p.EvaluationClasses = d.Split.Seen(), d.Split.Test
 	}
-	train, evaluation := Select(d, d.Features, p.TrainClasses), Select(d, d.Features, p.EvaluationClasses)
+	train, evaluation := Select(d, p.TrainClasses), Select(d, p.EvaluationClasses)
 	if t.HoldOut {
 		if err := CheckHeldOut(d, "hold_out"); err != nil {
 			return nil, err
@@ -162,14 +162,13 @@ type Samples struct {
 	Labels []int                   // one per row, an index into the train, val or test classes
 }
 
-// Select returns the samples of the given classes, labelled by their place in
-// that list. x holds the features of all samples of d, preprocessed or not.
-func Select(d *dataset.Dataset, x dataset.Matrix[float32], classes []int) Samples {
+// Select returns the samples of the given classes, labelled by their place in that list.
+func Select(d *dataset.Dataset, classes []int) Samples {
 	place := make(map[int]int, len(classes))
 	for i, z := range classes {
 		place[z] = i
 	}
-	s := Samples{X: x, Rows: d.SamplesOf(classes)}
+	s := Samples{X: d.Features, Rows: d.SamplesOf(classes)}
 	s.Labels = make([]int, len(s.Rows))
 	for i, row := range s.Rows {
 		s.Labels[i] = place[d.Labels[row]]
@@ -235,11 +234,10 @@ type trainer struct {
 	learner method.Learner
 	kept    method.Tensors // of the model of the best epoch; those in training without val classes
 
-	imputer  *impute.Imputer // from the train classes
-	examples method.Examples
-	// Of the train samples, whose accuracy is recorded, and of the val classes, of which all epochs are run,
-	// and the last is kept, if there are none.
-	fit, val   Samples
+	imputer    *impute.Imputer // from the train classes
+	examples   method.Examples
+	fit        Samples                 // of the train samples, whose accuracy is recorded
+	val        Samples                 // of the val classes; empty: all epochs are run, and the last is kept
 	valClasses dataset.Matrix[float64] // descriptions, imputed
 
 	progress
@@ -261,10 +259,11 @@ func newTrainer(t Trial, d *Data) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &trainer{trial: t, imputer: complete.Impute, fit: d.train.atMost(recorded), examples: method.Examples{
+	r := &trainer{trial: t, imputer: complete.Impute, fit: d.train.atMost(recorded)}
+	r.examples = method.Examples{
 		X: d.train.X, Rows: d.train.Rows, Labels: d.train.Labels, U: u, Groups: d.Dataset.GroupOf(),
 		Cache: d.shared, Fits: d.Fits,
-	}}
+	}
 	if r.learner, err = method.Learn(t.Method, r.examples, t.Seed); err != nil {
 		return nil, invalid.At(t.Method.Label(), err)
 	}

@@ -183,7 +183,7 @@ type testedModel struct {
 func testedModels(method results.Method) (list []testedModel, err error) {
 	for _, o := range method.Outcomes {
 		d := o.Part.Data
-		samples, u := train.Select(d, d.Features, d.Split.Test), d.Describe(d.Split.Test)
+		samples, u := train.Select(d, d.Split.Test), d.Describe(d.Split.Test)
 		for _, run := range o.Test {
 			saved, err := train.Load(lab.ModelFiles([]lab.Run{run})[0])
 			if err != nil {

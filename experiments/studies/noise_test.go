@@ -57,7 +57,7 @@ func TestSaltAndPepperIsNested(t *testing.T) {
 // classes, and of that relative to the given ones.
 func noisyAccuracy(t *testing.T, l *lab.Lab, method string, worse dataset.Matrix[float64]) (mean, relative float64) {
 	t.Helper()
-	s := train.Select(l.Data, l.Data.Features, l.Data.Split.Test)
+	s := train.Select(l.Data, l.Data.Split.Test)
 	accuracy := func(p *model.Pipeline, u dataset.Matrix[float64]) float64 {
 		return testkit.Must(metrics.Confuse(testkit.Must(model.Score(p, s.X, s.Rows, u))(t), s.Labels))(t).Accuracy().PerClass
 	}

@@ -172,7 +172,8 @@ func (r *Reader) Rest(unneeded func(name string) bool) {
 	for _, name := range slices.Sorted(maps.Keys(r.tensors)) {
 		if !unneeded(name) {
 			r.Err = cmp.Or(r.Err, error(&invalid.Error{
-				Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Architecture, Hint: Supported,
+				Field: fmt.Sprintf("tensor %q", name), Want: "only tensors of " + r.Architecture,
+				Hint: Supported,
 			}))
 		}
 	}

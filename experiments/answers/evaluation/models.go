@@ -225,7 +225,7 @@ func (q Request) validating() predictor.Candidates {
 func (q Request) samples(c predictor.Candidates, stage train.Stage) (s *scored, ofUnseen int, err error) {
 	d := q.Data
 	_, unseen := q.classes(stage)
-	samples := train.Select(d, d.Features, unseen)
+	samples := train.Select(d, unseen)
 	if stage == train.Dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}

@@ -36,7 +36,7 @@ func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain)
 			learned = append(learned, z)
 		}
 	}
-	s := train.Select(d, d.Features, learned).Without(d.TestSeen)
+	s := train.Select(d, learned).Without(d.TestSeen)
 	return preprocess.Fit(chain, 0, s.X, s.Rows)
 }
 

@@ -114,7 +114,7 @@ func TestStoredSettings(t *testing.T) {
 	m := testkit.Must(train.Load(path))(t)
 	want := testkit.Must(preprocess.Fit(a.Preprocess, 0, d.Features, seen[7:]))(t)
 	testkit.Equal(t, "transformation, fitted on what is not held out", m.Decision.Adaptation.Transform, want)
-	s := train.Select(d, d.Features, d.Split.Test)
+	s := train.Select(d, d.Split.Test)
 	x := testkit.Must(m.AdaptedFeatures().Apply(s.X, s.Rows))(t)
 	testkit.Equal(t, "features of the batch", x, testkit.Must(want.Apply(d.Features, s.Rows))(t))
 }

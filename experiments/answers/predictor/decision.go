@@ -38,7 +38,7 @@ func newFold(path string, d *dataset.Dataset) (*fold, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := train.Select(d, d.Features, d.Split.Val)
+	s := train.Select(d, d.Split.Val)
 	if m.Trial.HoldOut {
 		s = s.Without(d.TestSeen)
 	}
@@ -177,7 +177,7 @@ func (f *fold) among(omega float64) (*scored, float64, error) {
 	for z := range sides {
 		sides[z] = z >= len(d.Split.Train)
 	}
-	all := train.Select(d, d.Features, s.classes)
+	all := train.Select(d, s.classes)
 	choosing, _ := d.HeldOut()
 	for i, row := range all.Rows {
 		z := all.Labels[i]

@@ -340,7 +340,9 @@ func newObjective[T model.Float](c Settings, y dataset.Matrix[T]) *objective[T] 
 
 // step returns the objective at w (D x M) for the samples x (B x D), of length 1 and of the classes labels,
 // and its gradient with respect to w (D x M).
-func (o *objective[T]) step(x dataset.Matrix[T], labels []int, w dataset.Matrix[T]) (float64, dataset.Matrix[T]) {
+func (o *objective[T]) step(x dataset.Matrix[T], labels []int,
+	w dataset.Matrix[T],
+) (float64, dataset.Matrix[T]) {
 	a := matrix.Product(x, w)       // then a part of the gradient with respect to it
 	s := matrix.Product(a, o.y.T()) // then the gradient with respect to it
 	var p dataset.Matrix[T]         // Z x D, the classes in feature space
