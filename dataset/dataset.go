@@ -2,8 +2,8 @@
 // description of each class by attributes, and a split of the classes into those that are
 // trained on and those that are only described.
 //
-// The packages below it make one: xlsa17 and openlayout read folders, glyphs and simulate
-// generate data, and catalog finds any of them by name. Package check says what is wrong with one.
+// The packages below it make one: xlsa17 and openlayout read folders, glyphs generates
+// one, and catalog finds any of them by name. Package check says what is wrong with one.
 //
 // It does not know models. What p(z|x) makes of a description is in package model; package impute completes
 // descriptions.

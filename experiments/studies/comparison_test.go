@@ -16,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/simulate"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -207,7 +206,7 @@ func compareWithChance(t *testing.T, d *dataset.Dataset, slack float64, config f
 }
 
 func TestShuffledDescriptionsLeaveChance(t *testing.T) {
-	d := simulate.Make(simulate.Spec{
+	d := tiny.Simulate(tiny.Spec{
 		Name: "simulated-chance", Samples: 400, Dims: 24, Attributes: 18, Groups: 4,
 		TrainClasses: 16, ValClasses: 4, TestClasses: 20,
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/simulate"
+	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
 // The help and the documentation name each study, and no kind of results is of two.
@@ -68,7 +68,7 @@ func TestStudiesOfFewClasses(t *testing.T) {
 	} {
 		for _, entry := range All {
 			t.Run(fmt.Sprint(classes, " ", entry.Command), func(t *testing.T) {
-				l := lab.New(simulate.Make(simulate.Spec{
+				l := lab.New(tiny.Simulate(tiny.Spec{
 					Name: "few", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: classes[0], ValClasses: classes[1], TestClasses: 4,
 				}), t.TempDir())
 				study := entry.New()

@@ -19,7 +19,6 @@ import (
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/parallel"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/simulate"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
@@ -126,7 +125,7 @@ func TestBiasFactor(t *testing.T) {
 // The 768 x 64 weights are enough to be split among several workers.
 func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	defer parallel.Limit(0)
-	d := simulate.Make(simulate.Spec{
+	d := tiny.Simulate(tiny.Spec{
 		Samples: 140, Dims: 768, Attributes: 64, Groups: 8, TrainClasses: 20, ValClasses: 4, TestClasses: 4,
 	})
 	eachVariant(t, func(t *testing.T, v model.Variant) {
