@@ -179,55 +179,6 @@ func TestProgramOfTheDocs(t *testing.T) {
 	testkit.WantText(t, example, program, "\t// "+strings.ReplaceAll(strings.TrimSpace(printed), "\n", "\n\t// "))
 }
 
-// Each row of the README's table of results has the numbers of a line of docs/results.md for its method.
-func TestResultsOfTheREADME(t *testing.T) {
-	results := strings.Split(strings.ToLower(testkit.Read(t, "../../docs/results.md")), "\n")
-	_, rows, _ := strings.Cut(testkit.Read(t, "../../README.md"), "\n| method | accuracy on unseen classes ")
-	rows, _, _ = strings.Cut(rows, "\n\n")
-	checked := 0
-	for _, row := range strings.Split(rows, "\n")[2:] {
-		cells := strings.Split(strings.Trim(strings.ToLower(row), "| "), " | ")
-		method := strings.Fields(strings.Trim(cells[0], "*"))[0]
-		has := func(values ...string) bool {
-			return slices.ContainsFunc(results, func(line string) bool {
-				return !slices.ContainsFunc(append(values, method), func(value string) bool { return !strings.Contains(line, strings.TrimSpace(value)) })
-			})
-		}
-		if !has(cells[1], cells[2]) || len(cells) == 6 && !has(cells[3], cells[4]) {
-			t.Errorf("docs/results.md has no lines with the numbers of %s", row)
-		}
-		checked++
-	}
-	if checked < 9 {
-		t.Errorf("%d rows, expected LAGO twice and seven baselines", checked)
-	}
-}
-
-// Each section of docs/results.md with tables begins with a question, and its answer, the numbers of which are in
-// them.
-func TestAnswersOfTheResults(t *testing.T) {
-	answered := 0
-	for _, section := range strings.Split(testkit.Read(t, "../../docs/results.md"), "\n### ")[1:] {
-		heading, text, _ := strings.Cut(section, "\n\n")
-		answer, rest, _ := strings.Cut(text, "\n\n")
-		question := strings.Index(answer, "? ")
-		if !strings.Contains(rest, "```console") {
-			continue
-		}
-		if answered++; question < 0 {
-			t.Errorf("%s: expected a question first, found %q", heading, answer)
-		}
-		for _, number := range regexp.MustCompile(`\d+\.\d+`).FindAllString(answer, -1) {
-			if !strings.Contains(rest, number) {
-				t.Errorf("%s: %s is in none of its tables", heading, number)
-			}
-		}
-	}
-	if answered < 8 {
-		t.Errorf("%d sections, expected all", answered)
-	}
-}
-
 var (
 	linkInText = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)]*))?\)`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)

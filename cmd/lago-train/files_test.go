@@ -224,33 +224,18 @@ func commentsOfFields(t *testing.T) fieldComments {
 
 // No command replaces a file of a data set, also not the one beside a page.
 func TestCommandsKeepFilesOfDataSets(t *testing.T) {
-	dir, root := trained(t, onMini(t)...), animals(t)
-	folder, data := filepath.Join(root, "animals"), onMini(t)
+	dir, folder, data := trained(t, onMini(t)...), filepath.Join(animals(t), "animals"), onMini(t)
 	testkit.Write(t, folder, "page.html", "<p>mine")
-	content := func() map[string]string {
-		files := map[string]string{}
-		for _, e := range testkit.Must(os.ReadDir(folder))(t) {
-			files[e.Name()] = testkit.Read(t, filepath.Join(folder, e.Name()))
-		}
-		return files
-	}
-	before := content()
-	labels := filepath.Join(folder, "labels")
 	predict := append([]string{"predict", "--model", dir}, data...)
-	search := append([]string{"search", "--out", t.TempDir(), "--epochs", "1", "--budget", "2", "--folds", "1"}, data...)
 	for _, args := range [][]string{
-		append(predict, "--format", "html", "--to", labels+".html"),
-		append(predict, "--format", "html", "--to", filepath.Join(folder, "page.html")),
-		append(predict, "--format", "csv", "--to", labels+".csv"),
+		append(predict, "--to", filepath.Join(folder, "labels.html")),
 		append(predict, "--to", filepath.Join(folder, "features.csv")),
 		append([]string{"explain", "--model", dir, "--sample", "5", "--to", filepath.Join(folder, "page.html")}, data[:2]...),
 		append([]string{"evaluate", "--model", dir, "--csv", folder}, data...),
 		{"report", "--from", filepath.Dir(dir), "--to", filepath.Join(folder, "page.html")},
-		append(search, "--to", labels+".csv"),
 	} {
-		if e := lagoTrain(t, args...); e.code != exitUsage || !strings.Contains(e.stderr, "or an earlier output of the same kind, found another file") {
-			t.Errorf("%s ended with %d:\n%s", args, e.code, e.stderr)
-		}
+		misused(t, args, "or an earlier output of the same kind, found another file")
 	}
-	testkit.Equal(t, "the folder changed", content(), before)
+	testkit.Equal(t, "page", testkit.Read(t, filepath.Join(folder, "page.html")), "<p>mine")
+	testkit.Equal(t, "labels", testkit.Read(t, filepath.Join(folder, "labels.csv")), testkit.Read(t, "../../docs/example/labels.csv"))
 }
