@@ -206,8 +206,7 @@ func (m *Machine[T]) buildW(g *G.ExprGraph) (train []*G.Node) {
 	t := m.tables(g, variableMatrix(g, "V", m.params.V), m.remember)
 	ratio := m.remember(ratioOp[T](t.u, t.p))
 
-	s := G.Must(G.BroadcastAdd(G.Must(G.Mul(x, w)), b, nil, []byte{0}))
-	s = describedOp[T]("S", s, allIndices(m.X.Rows), d.Described)
+	s := describedOp[T]("S", logits[T](x, w, b), allIndices(m.X.Rows), d.Described)
 	a := sigmoid[T](s) // p(a_m|x)
 	none, ac := m.noneOf(a, t, m.remember)
 	scores := groupScores(&m.phase, a, t.gamma, ratio, none, ac) // Eq. 5

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	G "gorgonia.org/gorgonia"
@@ -139,6 +140,33 @@ func sigmoids[T Float](a, s []T) {
 	for i, v := range s {
 		a[i] = T(1 / (1 + math.Exp(-float64(v))))
 	}
+}
+
+// logits makes S = X W + b, n x M.
+func logits[T Float](xNode, wNode, bNode *G.Node) *G.Node {
+	x, w, b := input[T](xNode), input[T](wNode), input[T](bNode)
+	s := output[T](x.shape[0], w.shape[1])
+	w.gradient = func(dw []T) {
+		const rows = 128 // at a time, which stay in the cache
+		parallel.For((x.shape[1]+rows-1)/rows, 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				first, end := i*rows, min((i+1)*rows, x.shape[1])
+				part := matrix.Of(dw, w.shape[1]).Slice(first, end)
+				matrix.Mul(part, x.matrix().Columns(first, end).T(), matrix.Of(s.grad, s.shape[1]))
+			}
+		})
+	}
+	b.gradient = func(db []T) {
+		clear(db)
+		for row := range slices.Chunk(s.grad, len(db)) {
+			for j, v := range row {
+				db[j] += v
+			}
+		}
+	}
+	return apply(kernel{name: "S = X W + b", from: []operand{x, w, b}, to: s, forward: func() {
+		writeLogits(s.matrix(), x.matrix(), w.matrix(), b.data)
+	}})
 }
 
 // penalties makes |W|^2 and |W U^T|^2, the latter from W U^T or, if there are many classes, the cheaper way from
