@@ -174,14 +174,8 @@ func featuresIn(dir string) []string {
 func (r *reader) readFeatures() {
 	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
-		e := &invalid.Error{
-			Where: r.dir, Want: FeaturesFile + " or " + featuresCSV,
-			Got: map[int]string{0: "neither", 2: "both"}[len(paths)],
-		}
-		if others, _ := fs.Glob(os.DirFS(r.dir), "features.*"); len(paths) == 0 && len(others) > 0 {
-			e.Got, e.Hint = others[0], "Save its array with numpy.save, samples x D."
-		}
-		r.problems.AddError(e)
+		got := map[int]string{0: "neither", 2: "both"}[len(paths)]
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, got)
 		return
 	}
 	x, names, err := features.ReadTable(r.ctx, paths[0])
@@ -192,13 +186,10 @@ func (r *reader) readFeatures() {
 
 // checkSamples checks the number of samples of a file, unless it or that of the labels is unknown.
 func (r *reader) checkSamples(path string, n int) {
-	labels, got := len(r.d.Labels), fmt.Sprint(n)
-	if n == labels+1 && filepath.Ext(path) == ".csv" {
-		got += ", of which a first line of numbers is one"
-	}
+	labels := len(r.d.Labels)
 	if n > 0 && labels > 0 && n != labels {
 		r.report(path, fmt.Sprintf("%s, one for each line of %s", format.Count(labels, "sample"), labelsFile),
-			got)
+			fmt.Sprint(n))
 	}
 }
 
