@@ -15,6 +15,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -280,7 +281,7 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 	}
 	if s.scores = scores(m, c, s.rows); err == nil && s.sides != nil {
 		raw := *m.Pipeline
-		raw.Decision.Omega, raw.Decision.Mixed = 0, nil
+		raw.Decision = model.Decision{Kind: raw.Decision.Kind}
 		s.raw = scores(m.With(&raw), c, s.rows)
 		if err == nil { // scores may depend on the other candidates
 			s.alone = scores(m, c.Select(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
