@@ -13,9 +13,6 @@ import (
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
-// helpWidth is the number of columns of the help.
-const helpWidth = 100
-
 func init() { cli.FlagStringer = flagHelp }
 
 // flags returns the flags of settings, which get their defaults.

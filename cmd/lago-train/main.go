@@ -233,6 +233,9 @@ func helpFor(command string, all bool) (usage, description string) {
 	return usage, strings.Join(paragraphs, "\n\n")
 }
 
+// helpWidth is the number of columns of the help.
+const helpWidth = 100
+
 // helpTemplate is the help of the program and of each command.
 const helpTemplate = `{{.HelpName}}: {{.Usage}}
 

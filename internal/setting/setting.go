@@ -48,7 +48,7 @@ type Setting struct {
 	Scope   Scope    // Method unless another is given
 	Help    string   // begins with a placeholder of the value in backquotes, unless it is a choice
 	Valid   string   // the valid values in words
-	Options []string // words that the help and the completion offer
+	Options []string // words that the help offers
 	List    bool     // the value is a comma-separated list of Options
 	Note    string   // on the default, in place of its value
 	Default any      // with the other settings as they are
@@ -278,7 +278,7 @@ func (s Setting) Noted(note string) Setting {
 	return s
 }
 
-// WithOptions sets the words that the help and the completion offer.
+// WithOptions sets the words that the help offers.
 func (s Setting) WithOptions(options ...string) Setting {
 	s.Options = options
 	return s
