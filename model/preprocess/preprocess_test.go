@@ -195,7 +195,6 @@ func TestFitRefuses(t *testing.T) {
 		rows  []int
 		want  string
 	}{
-		{Whiten, -1, x, all(4), "ridge: expected a finite number above 0, or 0 for the default, found -1"},
 		{Whiten, math.SmallestNonzeroFloat64, x, all(4), "ridge: expected one large enough for the features, found 5e-324"},
 		{Whiten, 0, dataset.NewMatrix[float32](4, 3), all(4), "features: expected numbers that are not all 0, found only 0"},
 		{Standardise, 0, x, nil, "samples: expected at least one training sample, found none"},

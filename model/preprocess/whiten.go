@@ -23,11 +23,6 @@ const DefaultRidge = 2
 
 // fitWhiten fits P = (X'X + g I)^(-1/2) sqrt(n) on the rows, transformed by t so far.
 func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []int) error {
-	if !(ridge >= 0 && matrix.Finite(ridge)) {
-		return &invalid.Error{
-			Field: "ridge", Want: "a finite number above 0, or 0 for the default", Got: fmt.Sprint(ridge),
-		}
-	}
 	wide := len(rows) < x.Cols
 	var a *mat.SymDense
 	var samples dataset.Matrix[float32]

@@ -350,10 +350,9 @@ func (c *convolution) forward(out []float32, in [][]float32) {
 		beta = 1
 	}
 	parallel.For(c.tiles, 1, func(lo, hi int) {
-		var scratch []float32 // the patches of a tile
+		var patches, scratch []float32 // of a tile
 		for t := lo; t < hi; t++ {
 			first, end := t*pixels/c.tiles, (t+1)*pixels/c.tiles
-			patches := x
 			if c.size == 1 && c.stride == 1 {
 				patches = x[first*depth:]
 			} else {
