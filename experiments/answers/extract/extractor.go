@@ -33,7 +33,8 @@ type Extractor struct {
 	graph      *network.Graph
 }
 
-// FeaturesOf computes the features of the content of one photograph, or of the file of its name if that is nil.
+// FeaturesOf computes the features of the content of one photograph, or of the file of its name if that is
+// nil.
 func (e *Extractor) FeaturesOf(ctx context.Context, name string, content []byte) ([]float32, error) {
 	x := e.NewSource(ctx, []images.Image{{ID: name, Path: name, Data: content}}, nil)
 	block := dataset.NewMatrix[float32](1, x.Cols())
