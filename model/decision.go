@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // Decision is what is chosen after training, on validation classes: how scores become predictions. No weight
@@ -69,9 +69,45 @@ type Adaptation struct {
 	Before     float64               `json:"before"` // validation accuracy without adaptation
 	After      float64               `json:"after"`  // validation accuracy with it
 	// of the change, over classes; null if adaptation is off
-	Interval *metrics.Interval `json:"interval"`
-	Samples  int               `json:"samples"`
-	Classes  int               `json:"classes"`
+	Interval *Interval `json:"interval"`
+	Samples  int       `json:"samples"`
+	Classes  int       `json:"classes"`
+}
+
+// Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes how much an
+// accuracy depends on which classes happen to be evaluated; with twelve classes or fewer it is somewhat too
+// short. Its bounds are NaN for fewer than two classes; JSON then has null.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// String returns the bounds in percent, "55.9 to 69.0", or "-" for fewer than two classes, and for
+// classes that are all alike, of which a bootstrap shows no spread.
+func (i Interval) String() string {
+	if math.IsNaN(i.Low) || i.Low == i.High {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f to %.1f", 100*i.Low, 100*i.High)
+}
+
+// MarshalJSON writes null for fewer than two classes.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(i.Low) {
+		return []byte("null"), nil
+	}
+	type bounds Interval
+	return json.Marshal(bounds(i))
+}
+
+// UnmarshalJSON reads null as NaN.
+func (i *Interval) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*i = Interval{math.NaN(), math.NaN()}
+		return nil
+	}
+	type bounds Interval
+	return json.Unmarshal(data, (*bounds)(i))
 }
 
 // Fit is how well samples of validation classes fit their best class among numbers of candidates, theirs

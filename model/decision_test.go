@@ -7,7 +7,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
-	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // The share of samples with a lower fit is 0 below all, 1 above all, and interpolated: between fits, and between
@@ -41,7 +40,7 @@ func TestDecisionRefuses(t *testing.T) {
 		return model.Decision{
 			Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5, Calibration: &model.Calibration{Temperature: 2}},
 			Mixed: &model.Scoring{Omega: 1}, Fit: &model.Fit{Candidates: fit.Candidates, Quantiles: fit.Quantiles},
-			Adaptation: &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 2}, Interval: new(metrics.Interval)},
+			Adaptation: &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 2}, Interval: new(model.Interval)},
 		}
 	}
 	testkit.NoError(t, good().Check())

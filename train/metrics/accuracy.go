@@ -17,7 +17,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -28,6 +27,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
+	"github.com/lago-train/lago-train/model"
 )
 
 // Accuracy is how often the best-scored class is the true one.
@@ -136,7 +136,7 @@ func (t Tally) Interval() Interval {
 	}
 	z := slices.IndexFunc(t.Samples, func(n int) bool { return n > 0 })
 	right, wrong := float64(t.Right[z]), float64(t.Samples[z]-t.Right[z])
-	i := Interval{0, 1}
+	i := Interval{High: 1}
 	if right > 0 {
 		i.Low = distuv.Beta{Alpha: right, Beta: wrong + 1}.Quantile(0.025)
 	}
@@ -146,41 +146,8 @@ func (t Tally) Interval() Interval {
 	return i
 }
 
-// Interval is a 95 % confidence interval by percentile bootstrap over classes. It describes how much an
-// accuracy depends on which classes happen to be evaluated; with twelve classes or fewer it is somewhat too
-// short. Its bounds are NaN for fewer than two classes; JSON then has null.
-type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// String returns the bounds in percent, "55.9 to 69.0", or "-" for fewer than two classes, and for
-// classes that are all alike, of which a bootstrap shows no spread.
-func (i Interval) String() string {
-	if math.IsNaN(i.Low) || i.Low == i.High {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f to %.1f", 100*i.Low, 100*i.High)
-}
-
-// MarshalJSON writes null for fewer than two classes.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(i.Low) {
-		return []byte("null"), nil
-	}
-	type bounds Interval
-	return json.Marshal(bounds(i))
-}
-
-// UnmarshalJSON reads null as NaN.
-func (i *Interval) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*i = Interval{math.NaN(), math.NaN()}
-		return nil
-	}
-	type bounds Interval
-	return json.Unmarshal(data, (*bounds)(i))
-}
+// Interval is a 95 % confidence interval by percentile bootstrap over classes.
+type Interval = model.Interval
 
 // Count counts the predictions of scores, the first class of equal highest scores.
 func Count(scores dataset.Matrix[float32], labels []int) Tally {

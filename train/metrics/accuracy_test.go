@@ -188,9 +188,9 @@ func TestGeneralisedInterval(t *testing.T) {
 	scores := rows([]float32{9, 0, 0, 0}, []float32{0, 9, 0, 0}, []float32{0, 0, 9, 0}, []float32{5, 0, 0, 1})
 	got := NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(0)
 	// The mean of two classes, one of them right, is 0, 0.5 or 1, each with more than 2.5 %.
-	testkit.Equal(t, "interval", got, GeneralisedInterval{Interval{1, 1}, Interval{0, 1}, Interval{0, 1}})
+	testkit.Equal(t, "interval", got, GeneralisedInterval{Interval{Low: 1, High: 1}, Interval{High: 1}, Interval{High: 1}})
 	got = NewStacking(scores, []int{0, 1, 2, 3}, Sides{false, false, true, true}).Interval(math.Inf(-1))
-	testkit.Equal(t, "without unseen predictions", got, GeneralisedInterval{Interval{1, 1}, Interval{}, Interval{}})
+	testkit.Equal(t, "without unseen predictions", got, GeneralisedInterval{Interval{Low: 1, High: 1}, Interval{}, Interval{}})
 	if got := NewStacking(scores, []int{0, 1, 2, 2}, Sides{false, false, true, true}).Interval(0); got.Mean.String() != "-" {
 		t.Errorf("one unseen class with samples: found %+v", got)
 	}

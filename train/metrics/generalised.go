@@ -300,12 +300,12 @@ func ClassInterval(perClass []float64) Interval {
 // percentiles is the interval of resamples, without those that have no value.
 func percentiles(resamples []float64) Interval {
 	if resamples = numbers(resamples); len(resamples) == 0 {
-		return Interval{math.NaN(), math.NaN()}
+		return Interval{Low: math.NaN(), High: math.NaN()}
 	}
 	slices.Sort(resamples)
 	return Interval{
-		stat.Quantile(0.025, stat.Empirical, resamples, nil),
-		stat.Quantile(0.975, stat.Empirical, resamples, nil),
+		Low:  stat.Quantile(0.025, stat.Empirical, resamples, nil),
+		High: stat.Quantile(0.975, stat.Empirical, resamples, nil),
 	}
 }
 
