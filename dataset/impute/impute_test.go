@@ -1,16 +1,18 @@
-package impute_test
+package impute
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/testkit"
 )
 
@@ -33,7 +35,7 @@ func TestImputeProperty(t *testing.T) {
 			z := rapid.IntRange(1, 5).Draw(t, "classes of "+name)
 			return dataset.Matrix[float64]{Rows: z, Cols: m, Data: rapid.SliceOfN(p, z*m, z*m).Draw(t, name)}
 		}
-		imputer, u := &impute.Imputer{Reference: draw("reference")}, draw("descriptions")
+		imputer, u := &Imputer{Reference: draw("reference")}, draw("descriptions")
 		before := slices.Clone(u.Data)
 		full := testkit.Must(imputer.Impute(u))(t)
 		testkit.Equal(t, "descriptions that were given", u.Data, before, cmpopts.EquateNaNs())
@@ -68,7 +70,7 @@ func birds(classes, attributes int, seed uint64) dataset.Matrix[float64] {
 func TestOtherCandidates(t *testing.T) {
 	complete := birds(60, 4, 1)
 	u := matrix([]float64{0.9, nan, 0.5, 0.5}, []float64{0.1, nan, nan, nan}, []float64{0.2, 0.3, 0.4, 0.5})
-	imputer := &impute.Imputer{Reference: complete}
+	imputer := &Imputer{Reference: complete}
 	both := testkit.Must(imputer.Impute(u))(t)
 	testkit.NearAll(t, "alone", testkit.Must(imputer.Impute(u.Slice(0, 1)))(t).Data, both.Row(0), 0)
 	if wing := both.Row(0)[1]; wing < 0.6 || both.Row(1)[1] > 0.4 {
@@ -78,7 +80,7 @@ func TestOtherCandidates(t *testing.T) {
 	for z := range sparse.Rows {
 		sparse.Row(z)[1], sparse.Row(z)[2], sparse.Row(z)[3] = nan, nan, nan
 	}
-	imputer = &impute.Imputer{Reference: sparse}
+	imputer = &Imputer{Reference: sparse}
 	candidates := dataset.Matrix[float64]{Rows: 61, Cols: 4, Data: append(slices.Clone(u.Row(0)), birds(60, 4, 2).Data...)}
 	many := testkit.Must(imputer.Impute(candidates))(t)
 	if wing := many.Row(0)[1]; wing < 0.6 {
@@ -105,7 +107,7 @@ func TestStrongestAttributes(t *testing.T) {
 				u.Data[a] = nan
 			}
 		}
-		full := testkit.Must((&impute.Imputer{Reference: reference}).Impute(u))(t)
+		full := testkit.Must((&Imputer{Reference: reference}).Impute(u))(t)
 		for a := range u.Data {
 			if given(a) {
 				full.Data[a] = 0
@@ -121,7 +123,7 @@ func TestStrongestAttributes(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := (&impute.Imputer{Reference: matrix([]float64{0, 1})}).Impute(matrix([]float64{nan}))
+	_, err := (&Imputer{Reference: matrix([]float64{0, 1})}).Impute(matrix([]float64{nan}))
 	testkit.WantError(t, err, "expected 2 attributes, as in training, found 1")
 }
 
@@ -129,12 +131,102 @@ func TestErrors(t *testing.T) {
 // attributes of a pair, which explain less for each. A wrong entry is the most doubtful one.
 func TestQuestionsAndDoubts(t *testing.T) {
 	u := birds(400, 6, 1) // 1, 3 and 5 follow from 0, 2 and 4
-	order := impute.Fit(u).Order([][]int{{0}, {1}, {2, 3}, {4}, {5}})
+	order := Fit(u).Order([][]int{{0}, {1}, {2, 3}, {4}, {5}})
 	if order[2].Index != 2 || order[2].Explained < 0.9 || order[4].Explained < 0.999 {
 		t.Errorf("found %+v, expected the pair third, and little left when each pair is known", order)
 	}
 	u.Row(7)[2], u.Row(7)[3] = 0.9, 0.1
-	if d := impute.Doubts(u)[0]; d.Class != 7 || d.Attribute < 2 || d.Attribute > 3 || d.Deviance < 3 {
+	if d := Doubts(u)[0]; d.Class != 7 || d.Attribute < 2 || d.Attribute > 3 || d.Deviance < 3 {
 		t.Errorf("found %+v, expected an entry of the pair that disagrees", d)
+	}
+}
+
+// TestGolden compares with an independent program in float64.
+func TestGolden(t *testing.T) {
+	var cases []struct {
+		Given, Filled, Covariance [][]*float64
+		Mean, SD, Mu              []float64
+	}
+	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("testdata/golden.json"))(t), &cases))
+	for i, c := range cases {
+		u := numbers(c.Given)
+		g := Fit(u)
+		near := func(what string, got, want []float64) {
+			t.Helper()
+			for j, v := range want {
+				if math.Abs(got[j]-v) > 1e-9 {
+					t.Errorf("case %d, %s, %d: found %g, expected %g", i, what, j, got[j], v)
+				}
+			}
+		}
+		near("mean", g.mean, c.Mean)
+		near("sd", g.sd, c.SD)
+		near("mu", g.mu, c.Mu)
+		near("filled", g.Fill(u).Data, numbers(c.Filled).Data)
+		want := numbers(c.Covariance)
+		for a := range want.Rows {
+			for b := range want.Cols {
+				near("covariance", []float64{g.covariance.At(a, b)}, []float64{want.Row(a)[b]})
+			}
+		}
+	}
+}
+
+// What an entry is expected to be follows from the covariance of the other classes.
+func TestExpected(t *testing.T) {
+	u := dataset.NewMatrix[float64](20, 3)
+	r := rand.New(rand.NewPCG(1, 1))
+	for z := range u.Rows {
+		copy(u.Row(z), []float64{r.Float64(), r.Float64(), r.Float64()})
+		u.Row(z)[1] = 0.7*u.Row(z)[0] + 0.3*u.Row(z)[1]
+	}
+	u.Row(4)[2] = math.NaN()
+	g := Fit(u)
+	mean, sd := g.Expected(u)
+	for z, given := range map[int]int{3: 3, 4: 2} {
+		d := make([]float64, given)
+		for a := range d {
+			d[a] = (u.Row(z)[a]-g.mean[a])/g.sd[a] - g.mu[a]
+		}
+		others := gatherSym(g.covariance, []int{0, 1, 2}[:given])
+		others.SymRankK(others, -1/g.weight, mat.NewDense(given, 1, d))
+		k := inverse(others)
+		left := g.mu[0]
+		for a := 1; a < given; a++ {
+			left -= k.At(0, a) * d[a] / k.At(0, 0)
+		}
+		testkit.Near(t, "expected", mean.Row(z)[0], g.mean[0]+g.sd[0]*left, 1e-12)
+		testkit.Near(t, "deviation", sd.Row(z)[0],
+			math.Hypot(g.sd[0]/math.Sqrt(k.At(0, 0)), ownDeviation), 1e-12)
+	}
+	if !math.IsNaN(mean.Row(4)[2]) {
+		t.Errorf("found %g for a missing entry", mean.Row(4)[2])
+	}
+}
+
+func numbers(rows [][]*float64) dataset.Matrix[float64] {
+	m := dataset.NewMatrix[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		for j, v := range row {
+			if m.Row(i)[j] = math.NaN(); v != nil {
+				m.Row(i)[j] = *v
+			}
+		}
+	}
+	return m
+}
+
+// A table that is too large for one Gaussian is filled and checked by several.
+func TestParts(t *testing.T) {
+	u := dataset.NewMatrix[float64](2, 5000)
+	for i := range u.Data {
+		u.Data[i] = float64(i%7) / 7
+	}
+	u.Data[0] = math.NaN()
+	p := FitParts(u)
+	full := p.Fill(u)
+	mean, sd := p.Expected(u)
+	if p.Whole() || math.IsNaN(full.Data[0]) || full.Data[4999] != u.Data[4999] || math.IsNaN(mean.Data[4999]) || !(sd.Data[9999] > 0) {
+		t.Errorf("%d parts: %g, %g, %g", len(p), full.Data[0], full.Data[4999], mean.Data[4999])
 	}
 }

@@ -1,11 +1,16 @@
 package xlsa17
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/check"
@@ -222,5 +227,64 @@ func TestDevSplits(t *testing.T) {
 	} {
 		tt.change()
 		testkit.Fails(loadSmall(t, s, Options{DevSplit: tt.devSplit}))(t, tt.want...)
+	}
+}
+
+// expectedMini is testdata/expected.json: the numbers that both forms of the fixture were written from.
+type expectedMini struct {
+	Features [][]float64 `json:"features_sample_by_dim"`
+	Labels   []int       `json:"labels"`
+	Classes  []string    `json:"classes"`
+	Original [][]float64 `json:"original_att_class_by_attribute"`
+	Train    []string    `json:"train"`
+	Val      []string    `json:"val"`
+	Test     []string    `json:"test"`
+}
+
+func TestMiniFixture(t *testing.T) {
+	var e expectedMini
+	testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, "testdata/expected.json")), &e))
+	u := slices.Concat(e.Original...)
+	for i, percent := range u {
+		if u[i] = percent / 100; percent < 0 {
+			u[i] = math.NaN()
+		}
+	}
+	for _, form := range []string{"plain", "compressed"} {
+		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true}))(t)
+		testkit.NoError(t, check.Errors(d))
+		testkit.NearAll(t, "features", d.Features.Data, slices.Concat(e.Features...), 1e-7)
+		testkit.NearAll(t, "descriptions", d.Descriptions.Data, u, 1e-7)
+		got := expectedMini{Classes: d.Classes}
+		for _, z := range d.Labels {
+			got.Labels = append(got.Labels, z+1)
+		}
+		for n, names := range []*[]string{&got.Train, &got.Val, &got.Test} {
+			for _, z := range d.Split.Subsets()[n].Classes {
+				*names = append(*names, d.Classes[z])
+			}
+		}
+		testkit.Equal(t, form, got, e, cmpopts.IgnoreFields(expectedMini{}, "Features", "Original"))
+		if diff := cmp.Diff([]any{form, []string{"shape", "colour", "habitat", "size"}, []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, "colour::v3"},
+			[]any{d.Name, d.Groups, d.GroupOf(), d.Attributes[3].Name}); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"numbers and spaces", "1 a::b\n2  c d\n", []string{"a::b", "c d"}},
+		{"numbers and tabs", "   1\tant\n\n  12\tgreat  ape \n", []string{"ant", "great  ape"}},
+		{"no numbers", "a\nb c\n", []string{"a", "b c"}},
+		{"a line without number", "1 a\nb\n", []string{"1 a", "b"}},
+		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []string{"002.Laysan", "001.Black"}},
+		{"line ends of Windows", "1 a\r\n2 b\r\n", []string{"a", "b"}},
+	} {
+		got := testkit.Must(readNames(t.Context(), testkit.Write(t, t.TempDir(), "names.txt", tt.text)))(t)
+		testkit.Equal(t, tt.name, got, tt.want)
 	}
 }

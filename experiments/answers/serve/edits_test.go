@@ -2,16 +2,21 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -169,4 +174,133 @@ func FuzzEdit(f *testing.F) {
 		testkit.Equal(t, "read again", plainOf(again), plainOf(s.d))
 		s.d, s.undo = first, nil
 	})
+}
+
+// A change is in the file at once, as a word like the others; undo restores it; what another
+// program writes meanwhile is kept and shown.
+func TestEdit(t *testing.T) {
+	s := started(t, Page{})
+	path := filepath.Join(s.Dir, "classes.csv")
+	edit := func(version int, body map[string]any) *httptest.ResponseRecorder {
+		return request(s, "POST", "/edit", map[string]any{"version": version, "changes": []any{body}}, nil)
+	}
+	v := answered[state](t, edit(0, map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.76, "size::small": nil}}))
+	testkit.WantText(t, testkit.Read(t, path), "big blue,no,yes,yes,no\nbare,often,,,\n")
+	if v.Undo != 1 || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
+		t.Errorf("%+v", v)
+	}
+	v = answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
+	if v.Undo != 0 || strings.Contains(testkit.Read(t, path), "often") {
+		t.Errorf("undone: %+v\n%s", v, testkit.Read(t, path))
+	}
+	answered[state](t, edit(2, map[string]any{"attribute": map[string]any{"name": "size::tiny", "group": "size"}}))
+	answered[state](t, edit(3, map[string]any{"class": "new", "new": true, "cells": map[string]any{"size::tiny": 1}}))
+	testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "attributes.csv")), "size::tiny,size\n")
+	testkit.WantText(t, testkit.Read(t, path), ",size::tiny\n", "new,,,,,yes\n")
+
+	testkit.Write(t, s.Dir, "classes.csv", "class,colour::red\nold,0.5\n")
+	if w := edit(4, map[string]any{"class": "old", "cells": map[string]any{"colour::red": 1}}); w.Code != http.StatusConflict {
+		t.Errorf("a file that changed: %d %s", w.Code, w.Body)
+	}
+	testkit.WantText(t, testkit.Read(t, path), "old,0.5")
+	if v = answered[state](t, request(s, "GET", "/state", nil, nil)); v.Version != 5 || *v.Classes[0].Values[0] != 0.5 {
+		t.Errorf("the page shows %+v", v)
+	}
+}
+
+// The second page of a data set is only read, until the first one ends.
+func TestTwoPages(t *testing.T) {
+	s := started(t, Page{})
+	second := started(t, Page{Dir: s.Dir})
+	w := request(second, "POST", "/edit", edit{Changes: []change{{Class: "new", New: true}}}, nil)
+	testkit.WantText(t, w.Body.String(), "another process has it open for writing")
+	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
+		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
+	}
+	_, err := catalog.Describe(t.Context(), s.Dir, catalog.Sources{}, catalog.Options{})
+	if !errors.Is(err, descriptions.ErrLocked) {
+		t.Errorf("describe while a page is open: %v", err)
+	}
+	testkit.NoError(t, s.unlock())
+	if third := started(t, Page{Dir: s.Dir}); third.WhyReadOnly() != "" {
+		t.Error(third.WhyReadOnly())
+	}
+}
+
+// Many classes are added at once. What is not of the page is refused, also two names of one request that mean the same.
+func TestManyClasses(t *testing.T) {
+	s := started(t, Page{})
+	many := make([]change, 4000)
+	for i := range many {
+		many[i] = change{Class: fmt.Sprint("class ", i), New: true}
+	}
+	v := answered[state](t, request(s, "POST", "/edit", edit{Changes: many}, nil))
+	testkit.Equal(t, "classes", len(v.Classes), 4003)
+	for i := range many {
+		many[i] = change{Class: many[i].Class, Delete: true}
+	}
+	refuses := func(body any, want string) {
+		t.Helper()
+		testkit.WantText(t, request(s, "POST", "/edit", body, nil).Body.String(), want)
+	}
+	v = answered[state](t, request(s, "POST", "/edit", edit{Version: 1, Changes: many}, nil))
+	testkit.Equal(t, "classes left", len(v.Classes), 3)
+	refuses(edit{Version: 2, Changes: []change{{Class: "emu", New: true}, {Class: "EMU", New: true}}}, "There is emu.")
+	refuses(edit{Version: 2, Changes: []change{{Class: "Jose\u0301", New: true}, {Class: "Jos\u00e9", New: true}}}, "expected a new name")
+}
+
+// kinds is a table of so many classes: those with an even number are red and large, the others blue and small.
+func kinds(classes int) *descriptions.Table {
+	t := new(descriptions.Table)
+	for _, name := range []string{"spots", "red", "blue", "large", "small"} {
+		group := map[string]string{"red": "colour", "blue": "colour", "large": "size", "small": "size"}[name]
+		t.AddAttributes(descriptions.Attribute{Name: name, Group: group})
+	}
+	for i := range classes {
+		t.AddClasses(fmt.Sprint("kind ", i))
+		row := []string{"no", "yes", "no", "yes", "no"}
+		if i%2 == 1 {
+			row = []string{"no", "no", "yes", "no", "yes"}
+		}
+		for m, cell := range row {
+			t.Set(i, m, cell)
+		}
+	}
+	return t
+}
+
+// Groups are in the order in which they tell most, what is empty is filled, and an entry that contradicts the others
+// is the most doubtful one; with few classes nothing is expected.
+func TestExpectation(t *testing.T) {
+	d := kinds(12)
+	d.Set(0, 1, "")
+	d.Set(0, 2, "")
+	d.Set(5, 4, "no")
+	d.SetDraft(descriptions.Draft{Class: "kind 5", Group: "size"}, true)
+	e := expectationOf(d)
+	if e.Described != 12 || e.Order[2].Name != "" || *e.Order[0].Explained < 0.5 || *e.Order[2].Explained < 0.999 {
+		t.Errorf("%+v", e)
+	}
+	if f := e.Filled["kind 0"]; len(e.Filled) != 1 || f[0] != nil || *f[1] <= *f[2] {
+		t.Errorf("filled %v", e.Filled)
+	}
+	first := e.Doubts[0]
+	if first.Class != "kind 5" || !first.Draft || first.Value != 0 || first.Expected < 0.5 || len(first.Similar) != 3 || first.Similar[0].Value != 1 {
+		t.Errorf("the most doubtful: %+v", first)
+	}
+	few := expectationOf(kinds(9))
+	testkit.Equal(t, "the first of few", few.Order[0].Name, "")
+	if few.Order[0].Explained != nil || len(few.Doubts)+len(few.Filled) > 0 {
+		t.Errorf("of nine classes: %+v", few)
+	}
+}
+
+// The answer is that of the table as it is when it is asked for.
+func TestExpect(t *testing.T) {
+	s := started(t, Page{})
+	before := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
+	one := 1.0
+	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Class: "bare", Cells: map[string]*float64{attributes[0]: &one}}}}, nil))
+	after := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
+	testkit.Equal(t, "described", []int{before.Described, after.Described, after.Version}, []int{2, 3, 1})
 }
