@@ -69,9 +69,7 @@ func TestChoose(t *testing.T) {
 	if a.Tau == 0 || a.After < a.Before+0.1 || a.Interval.Low <= 0 || a.Samples != 720 || a.Classes != 18 {
 		t.Errorf("%+v", a)
 	}
-	if once, twice := chosen(t, b), chosen(t, b, b); *once.Interval != *twice.Interval || twice.Classes != 12 {
-		t.Errorf("a second fold with the same classes is no further evidence: %+v and %+v", once, twice)
-	}
+	testkit.Equal(t, "a second fold with the same classes is no further evidence", chosen(t, b, b).Interval, chosen(t, b).Interval)
 	r := adapted(t, b, a)
 	before, after := metrics.Count(b.scores, b.labels).Accuracy(), metrics.Count(r.P, b.labels).Accuracy()
 	if after.PerClass <= before.PerClass || r.Changed == 0 {
@@ -91,9 +89,7 @@ func TestOff(t *testing.T) {
 		"no mistake":                           right,
 	} {
 		a := chosen(t, b)
-		if changed := adapted(t, b, a).Changed; changed != 0 {
-			t.Errorf("%s: %d predictions changed", name, changed)
-		}
+		testkit.Equal(t, name+": changed", adapted(t, b, a).Changed, 0)
 		if a.Tau != 0 || a.Interval != nil || AdaptationWarning(a) == "" || a.Before != a.After {
 			t.Errorf("%s: %+v", name, a)
 		}

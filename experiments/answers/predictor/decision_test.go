@@ -82,9 +82,7 @@ func TestMixed(t *testing.T) {
 	d := heldOut()
 	whole := *d
 	whole.TestSeen = nil
-	if alone := chosenBy(t, &whole, saved(t, &whole, train.Dev)); alone.Mixed != nil {
-		t.Errorf("without held-out samples: %+v", alone.Mixed)
-	}
+	testkit.Equal(t, "without held-out samples", chosenBy(t, &whole, saved(t, &whole, train.Dev)).Mixed, nil)
 	path := saved(t, d, train.Dev)
 	chosen, m := chosenBy(t, d, path, path), testkit.Must(Open(path))(t)
 	classes := slices.Concat(d.Split.Train, d.Split.Val)
@@ -110,9 +108,8 @@ func TestMixed(t *testing.T) {
 			best, omega = mean, o
 		}
 	}
-	if chosen.Mixed.Omega != omega || chosen.Mixed.Calibration.Temperature != temperatures[omega] {
-		t.Errorf("found %+v, expected omega %g and temperature %g", chosen.Mixed, omega, temperatures[omega])
-	}
+	testkit.Equal(t, "omega", chosen.Mixed.Omega, omega)
+	testkit.Equal(t, "temperature", chosen.Mixed.Calibration.Temperature, temperatures[omega])
 }
 
 // Of the samples that it was measured on, a share q has a fit below q, for every number of candidates.
@@ -121,9 +118,8 @@ func TestFitByNumberOfCandidates(t *testing.T) {
 	d.TestSeen = nil
 	v := testkit.Must(newFold(saved(t, d, train.Dev), d))(t)
 	f := testkit.Must(measureFit(t.Context(), []*fold{v}))(t)
-	if n := len(d.Split.Seen()); f.Candidates[0] != 1 || f.Candidates[len(f.Candidates)-1] != n || f.Samples != len(d.SamplesOf(d.Split.Val)) {
-		t.Errorf("%v candidates, %d samples", f.Candidates, f.Samples)
-	}
+	ends := []int{f.Candidates[0], f.Candidates[len(f.Candidates)-1], f.Samples}
+	testkit.Equal(t, "candidates and samples", ends, []int{1, len(d.Split.Seen()), len(d.SamplesOf(d.Split.Val))})
 	r := rand.New(rand.NewPCG(23, 0))
 	for _, n := range []int{1, 3, len(d.Split.Val), len(d.Split.Seen())} {
 		var fits []float64
@@ -153,17 +149,13 @@ func TestCalibrate(t *testing.T) {
 	if c.Temperature != want || c.Samples != 720 || c.Classes != 12 || c.ErrorAfter > *c.ErrorBefore/2 || !Calibrated(c) {
 		t.Errorf("%+v, expected temperature %g", c, want)
 	}
-	if c := calibrate([]scored{s}, false); c.ErrorBefore != nil {
-		t.Errorf("scores that are not probabilities have the calibration error %g", *c.ErrorBefore)
-	}
+	testkit.Equal(t, "error of scores that are no probabilities", calibrate([]scored{s}, false).ErrorBefore, nil)
 	c.ErrorAfter = *c.ErrorBefore
 	testkit.WantText(t, CalibrationText(c), ", not lower: treat probabilities as a ranking")
 	for i, z := range s.labels {
 		s.scores.Row(i)[z] += 1000
 	}
-	if c := calibrate([]scored{s}, true); c != nil {
-		t.Errorf("found %+v for scores without a mistake", c)
-	}
+	testkit.Equal(t, "scores without a mistake", calibrate([]scored{s}, true), nil)
 }
 
 // The error is that of classes with the temperature of the others, which do not fit where every other class has

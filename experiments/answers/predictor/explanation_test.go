@@ -61,8 +61,8 @@ func TestComparedClasses(t *testing.T) {
 			got = append(got, comparison.Against+" "+string(comparison.Reason))
 		}
 		testkit.Equal(t, fmt.Sprintf("%q against %q", c.label, c.against), strings.Join(got, ", "), c.want)
-		if x.Correct != nil && (x.Label.Class != c.label || *x.Correct != (c.label == first)) {
-			t.Errorf("the true class is %+v, correct %v", x.Label, *x.Correct)
+		if x.Correct != nil {
+			testkit.Equal(t, "correct, for "+x.Label.Class, *x.Correct, c.label == first)
 		}
 	}
 }
@@ -93,9 +93,7 @@ func TestFindSample(t *testing.T) {
 	testkit.WantError(t, err, "sample: expected the index of a sample of small, 0 to 2, found ")
 	d.IDs = []string{"a.png", "0", "b.png"} // an id comes before an index
 	for name, want := range map[string]int{"b.png": 2, "0": 1, "2": 2} {
-		if found := testkit.Must(FindSample(d, name))(t); found.Index != want || found.ID != d.IDs[want] {
-			t.Errorf("sample %s: %+v", name, found)
-		}
+		testkit.Equal(t, "sample "+name, testkit.Must(FindSample(d, name))(t).Index, want)
 	}
 	_, err = FindSample(d, "c.png")
 	testkit.WantError(t, err, "or its id", "Did you mean a.png")
@@ -172,8 +170,7 @@ func TestExplainTheCuckoo(t *testing.T) {
 	m := testlab.Birds(testlab.HardBirds)
 	c := compared(t, m)
 	testkit.Equal(t, "classes", []string{c.Class, c.Against}, m.Classes[:2])
-	groups := c.Groups
-	g := groups[slices.IndexFunc(groups, func(g Group) bool { return g.Name == m.Groups[0] })]
+	g := c.Groups[slices.IndexFunc(c.Groups, func(g Group) bool { return g.Name == m.Groups[0] })]
 	p := g.Terms[0].Prior
 	asDetected := func(p float64) float64 { return 1 / (1 + math.Exp(-float64(float32(math.Log(p/(1-p)))))) } // features are float32
 	none := func(u ...float64) float64 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -42,20 +43,16 @@ func TestRankProperty(t *testing.T) {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 		p := &Predictor{Temperature: r.Temperature}
 		testkit.NoError(t, r.add(dataset.Matrix[float32]{Rows: 1, Cols: len(scores), Data: scores}, p.decided))
-		s, want := r.Samples[0], order[:min(r.Top, len(scores))]
-		if len(s.Best) != len(want) {
-			t.Fatalf("%v, expected %v", s.Best, want)
-		}
-		for i, z := range want {
+		s := r.Samples[0]
+		var want []Value
+		for _, z := range order[:min(r.Top, len(scores))] {
 			p := float64(scores[z])
 			if r.Temperature > 0 {
 				p = math.Exp(p/r.Temperature) / sum
 			}
-			if s.Best[i].Class != z {
-				t.Fatalf("%v, expected %v", s.Best, want)
-			}
-			testkit.Near(t, "value", s.Best[i].Value, p, 1e-9)
+			want = append(want, Value{z, p})
 		}
+		testkit.Equal(t, "ranked", s.Best, want, cmpopts.EquateApprox(0, 1e-9))
 		if want := r.Confidence > 0 && s.Best[0].Value < r.Confidence; s.Abstained != want {
 			t.Errorf("abstained is %v at %g, expected %v", s.Abstained, s.Best[0].Value, want)
 		}
@@ -122,12 +119,7 @@ func ofThree(ctx context.Context, src Source, score model.Stream, l Listing) (*P
 func TestPredictStreams(t *testing.T) {
 	src := &counting{n: 100*mostSamples + 17}
 	r := testkit.Must(ofThree(t.Context(), src, modulo{}.Score, Listing{Top: 1}))(t)
-	if len(src.asked) > 2 {
-		t.Errorf("%d blocks were in use, expected at most 2", len(src.asked))
-	}
-	if len(r.Samples) != src.n {
-		t.Fatalf("%d predictions, expected one for each of %d samples", len(r.Samples), src.n)
-	}
+	testkit.Equal(t, "predictions, and more than two blocks in use", []any{len(r.Samples), len(src.asked) > 2}, []any{src.n, false})
 	for i, s := range r.Samples {
 		if s.Index != i || s.Best[0].Class != (3-i%3)%3 {
 			t.Fatalf("sample %d: %+v", i, s)
@@ -166,8 +158,6 @@ func TestPredictReturnsTheFirstError(t *testing.T) {
 			}
 		})
 	}
-	_, err := ofThree(t.Context(), &counting{n: 9}, modulo{}.Score, Listing{Top: 1})
-	testkit.NoError(t, err)
 }
 
 // Predictions of samples of a data set have their ids and true classes, and a reason where it is asked for.
@@ -179,18 +169,20 @@ func TestPredictSamples(t *testing.T) {
 	p := testkit.Must((&Model{Saved: m}).Predictor(Candidates{Names: m.Classes, U: m.Descriptions}, Options{}))(t)
 	reason := func(c *Comparison) string { return c.Class + " rather than " + c.Against }
 	r := testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{1, 0}}, Listing{Top: 1, Reason: reason}))(t)
-	if s := r.Samples[0]; s.Index != 1 || s.ID != "b.jpg" || s.Class != m.Classes[0] || s.Best[0].Class != 0 {
-		t.Errorf("found %+v", s)
-	}
-	testkit.Equal(t, "reason", r.Samples[0].Reason, m.Classes[0]+" rather than "+m.Classes[1])
+	s, owl := r.Samples[0], m.Classes[0]
+	testkit.Equal(t, "sample", []any{s.Index, s.ID, s.Class, s.Best[0].Class, s.Reason}, []any{1, "b.jpg", owl, 0, owl + " rather than " + m.Classes[1]})
 	d.Labels[0] = 3
 	r = testkit.Must(p.Predict(t.Context(), &Samples{Data: d, Rows: []int{0, 1}}, Listing{Top: 1, Confidence: 0.99}))(t)
-	if c := r.Count(); c != (Count{Samples: 2, Abstained: 2, Known: 2, Outside: 1}) {
-		t.Errorf("found %+v", c)
-	}
+	testkit.Equal(t, "count", r.Count(), Count{Samples: 2, Abstained: 2, Known: 2, Outside: 1})
 	p.Temperature = 0
 	_, err := p.Predict(t.Context(), &Samples{Data: d}, Listing{Top: 1, Confidence: 0.5})
 	testkit.WantError(t, err, "min_confidence: expected a model of LAGO, whose scores are probabilities, or a temperature")
+}
+
+// features are the scores, without a model.
+func features(x, scores dataset.Matrix[float32], _ []float64) error {
+	copy(scores.Data, x.Data)
+	return nil
 }
 
 // The first two samples are alike, with almost equal scores of different classes. A smaller batch
@@ -200,22 +192,16 @@ func TestPredictAdapted(t *testing.T) {
 		Features: dataset.Matrix[float32]{Rows: 3, Cols: 3, Data: []float32{5, 4.5, 0, 5, 5.2, 0, 0.1, 0, 3}},
 		Labels:   []int{0, 2, 1}, Classes: []string{"a", "b", "c"},
 	}
-	asFeatures := func(x, scores dataset.Matrix[float32], _ []float64) error {
-		copy(scores.Data, x.Data)
-		return nil
-	}
 	m := &Model{&train.Saved{Pipeline: new(model.Pipeline), Path: "m"}}
 	_, err := m.Predictor(Candidates{Names: d.Classes}, Options{Adapt: true})
 	testkit.WantError(t, err, "m: adaptation: expected a temperature and tau")
 	m.Decision.Adaptation = &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 100}}
 	predict := func(o Options, rows ...int) (*Predictions, error) {
 		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
-		return p.predict(t.Context(), &Samples{Data: d, Rows: rows}, asFeatures, Listing{Top: 3})
+		return p.predict(t.Context(), &Samples{Data: d, Rows: rows}, features, Listing{Top: 3})
 	}
 	r := testkit.Must(predict(Options{Adapt: true}, 0, 1, 2))(t)
-	if len(r.Samples) != 3 || r.Adapted.Changed != 1 || len(r.Adapted.Shares) != 3 || r.Temperature != 1 {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "samples, changed, shares", []int{len(r.Samples), r.Adapted.Changed, len(r.Adapted.Shares)}, []int{3, 1, 3})
 	for i, s := range r.Samples {
 		testkit.Near(t, "probability", s.Best[0].Value, float64(r.Adapted.P.Row(i)[s.Best[0].Class]), 1e-6)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -29,20 +28,15 @@ func pets() (*Model, *dataset.Dataset) {
 	return m, m.TrainingData()
 }
 
-func ExampleModel_SelectedCandidates() {
-	m, d := pets()
-	set := m.SelectedCandidates(d, Test, Train)
-	fmt.Println(set.What, set.Names, set.U.Data)
-	// Output: test and train classes [owl emu cat] [0 1 1 0 0.9 0 1 0 0]
-}
-
 func TestSelections(t *testing.T) {
 	m, d := pets()
 	for want, selections := range map[string][]Selection{
-		"dog": {Val}, "cat dog": {Seen}, "cat dog owl emu eel": {All},
-		"owl emu eel": {Unseen}, "owl emu cat dog": {Test, Train, Seen},
+		"val classes [dog]": {Val}, "all classes [cat dog owl emu eel]": {All},
+		"unseen classes [owl emu eel]": {Unseen}, "test and train and seen classes [owl emu cat dog]": {Test, Train, Seen},
 	} {
-		testkit.Equal(t, fmt.Sprint(selections), strings.Join(m.SelectedCandidates(d, selections...).Names, " "), want)
+		found := m.SelectedCandidates(d, selections...)
+		testkit.Equal(t, "selected", fmt.Sprint(found.What, " ", found.Names), want)
+		testkit.Equal(t, "descriptions of "+found.What, found.U.Row(0), d.Descriptions.Row(slices.Index(d.Classes, found.Names[0])))
 	}
 }
 
@@ -56,9 +50,8 @@ func TestNewCandidates(t *testing.T) {
 		U: dataset.Matrix[float64]{Rows: 4, Cols: 3, Data: []float64{0, 1, 1, 0, 0.9, 0, nan, 1, 1, nan, nan, 0}},
 	}
 	testkit.Equal(t, "both", both, want, cmpopts.EquateNaNs())
-	if alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val, ""))(t); alone.What != "classes of "+path || len(alone.Names) != 2 {
-		t.Errorf("the file alone: %+v", alone)
-	}
+	alone := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{Selection(path)}, Val, ""))(t)
+	testkit.Equal(t, "the file alone", alone.Names, []string{"bat", "robot"})
 	names := Selection(testkit.Write(t, t.TempDir(), "names.txt", d.Classes[1]+"\n"+d.Classes[0]+"\n"))
 	named := testkit.Must(m.NewCandidates(t.Context(), d, []Selection{names, Selection(d.Classes[2])}, Val, ""))(t)
 	testkit.Equal(t, "names", named.Names, []string{d.Classes[2], d.Classes[1], d.Classes[0]})
@@ -108,9 +101,7 @@ func TestChanged(t *testing.T) {
 	}
 	rotated := *d
 	rotated.Split = dataset.Split{Train: d.Split.Test, Val: d.Split.Val, Test: d.Split.Train}
-	if v := m.View(&rotated); !slices.Equal(v.Split.Test, d.Split.Test) {
-		t.Errorf("the view has the split %v", v.Split)
-	}
+	testkit.Equal(t, "test classes of the view", m.View(&rotated).Split.Test, d.Split.Test)
 }
 
 // Where seen and unseen classes are candidates together, omega and the temperature are those chosen for that; without
@@ -126,29 +117,23 @@ func TestMixedCandidates(t *testing.T) {
 		mixed bool
 	}{{All, true}, {Unseen, false}, {Seen, false}} {
 		p := testkit.Must(m.Predictor(m.SelectedCandidates(d, c.Selection), Options{}))(t)
-		if p.Mixed != c.mixed || (p.Decision.Omega == 1) != c.mixed || (p.Temperature == 3) != c.mixed {
-			t.Errorf("%s: mixed %v, omega %g, temperature %g", c.Selection, p.Mixed, p.Decision.Omega, p.Temperature)
-		}
+		testkit.Equal(t, string(c.Selection), []bool{p.Mixed, p.Decision.Omega == 1, p.Temperature == 3}, []bool{c.mixed, c.mixed, c.mixed})
 	}
 	m.Decision.Mixed = nil
-	if p := testkit.Must(m.Predictor(m.SelectedCandidates(d, All), Options{}))(t); p.Decision.Omega != 0.25 || p.Decision.Calibration != nil {
-		t.Errorf("without held-out samples: %+v", p.Decision)
-	}
+	p := testkit.Must(m.Predictor(m.SelectedCandidates(d, All), Options{}))(t)
+	testkit.Equal(t, "without held-out samples", p.Decision.Scoring, model.Scoring{Omega: 0.25})
 	table := descriptions.TableOf(d)
 	table.AddClasses("fly", "undescribed")
 	table.Set(len(table.Classes)-2, 2, "1")
 	today, ok := m.Described(table)
-	if names := m.SelectedCandidates(today, Unseen).Names; !ok || !slices.Equal(names, []string{"owl", "emu", "eel", "fly"}) {
-		t.Errorf("unseen today: %q", names)
-	}
+	testkit.Equal(t, "a table with every attribute", ok, true)
+	testkit.Equal(t, "unseen today", m.SelectedCandidates(today, Unseen).Names, []string{"owl", "emu", "eel", "fly"})
 	m.Attributes[0] = "swims"
-	if _, ok := m.Described(table); ok {
-		t.Error("a table without an attribute of the model is taken")
-	}
+	_, ok = m.Described(table)
+	testkit.Equal(t, "a table without an attribute of the model", ok, false)
 }
 
-// Where most of the classes seem to be absent, predictions are those without adaptation; the table
-// says so.
+// Where most of the classes seem to be absent, predictions are those without adaptation.
 func TestDeclines(t *testing.T) {
 	d := &dataset.Dataset{Features: dataset.NewMatrix[float32](40, 3), Labels: make([]int, 40), Classes: []string{"a", "b", "c"}}
 	for i := range d.Features.Rows {
@@ -158,19 +143,9 @@ func TestDeclines(t *testing.T) {
 	m := &Model{Saved: &train.Saved{Pipeline: &model.Pipeline{Decision: model.Decision{Adaptation: adaptation}}}}
 	predict := func(o Options) *Predictions {
 		p := testkit.Must(m.Predictor(Candidates{Names: d.Classes}, o))(t)
-		scores := func(x, scores dataset.Matrix[float32], _ []float64) error {
-			copy(scores.Data, x.Data)
-			return nil
-		}
-		return testkit.Must(p.predict(t.Context(), &Samples{Data: d, Rows: d.Features.AllRows()}, scores, Listing{Top: 3}))(t)
+		return testkit.Must(p.predict(t.Context(), &Samples{Data: d, Rows: d.Features.AllRows()}, features, Listing{Top: 3}))(t)
 	}
 	alone, declined := predict(Options{Temperature: 2}), predict(Options{Temperature: 2, Adapt: true})
-	for i, s := range declined.Samples {
-		if !slices.Equal(s.Best, alone.Samples[i].Best) {
-			t.Fatalf("sample %d: %v, expected %v", i, s.Best, alone.Samples[i].Best)
-		}
-	}
-	if !declined.Adapted.Declined || declined.Adapted.Changed != 0 {
-		t.Errorf("%+v", declined.Adapted)
-	}
+	testkit.Equal(t, "predictions", declined.Samples, alone.Samples)
+	testkit.Equal(t, "declined and changed", []any{declined.Adapted.Declined, declined.Adapted.Changed}, []any{true, 0})
 }

@@ -123,8 +123,7 @@ func TestWrittenConfigsMakeTheSameTrials(t *testing.T) {
 		return Defaults(methods.Variant(model.KSoft)).With("k", 7).Write(w, "abc")
 	}))
 	p := testkit.Must(Resolve(testkit.Must(ReadFile(t.Context(), path))(t), PresetFor))(t)
-	testkit.Equal(t, "chosen on", p.ChosenOn, "abc")
-	testkit.Equal(t, "k", p.Value("k"), 7)
+	testkit.Equal(t, "chosen on, and k", []any{p.ChosenOn, p.Value("k")}, []any{"abc", 7})
 }
 
 // A setting distinguishes trials if, and only if, it applies. A new setting is expected to
@@ -184,16 +183,6 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
 }
 
-// A copy that is changed leaves the original alone.
-func TestCopiesDoNotShareTheMethod(t *testing.T) {
-	c := Defaults(methods.Variant(model.KSoft))
-	before := c.Settings().Values()
-	c.With("k", 5)
-	c.On(tiny.Small())
-	c.Clone().Method.Settings().Canonical()
-	testkit.Equal(t, "settings of the original", c.Settings().Values(), before)
-}
-
 // TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the mean accuracy of the
 // released run of the test stage, typed in from its metric_results.json.
 func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
@@ -231,13 +220,10 @@ func TestPresetsAreThoseThatTheAuthorsReleased(t *testing.T) {
 	for _, v := range model.Variants { // cub127 takes the settings of CUB, and expects nothing
 		want, got := PresetFor("cub", methods.Variant(v)), PresetFor("CUB127", methods.Variant(v))
 		want.Dataset = "cub127"
-		if diff := gocmp.Diff(want.Settings().Values(), got.Settings().Values()); diff != "" || got.Expect != nil || got.TestEpochs() != want.TestEpochs() {
-			t.Errorf("%s: expects %v (-cub +cub127):\n%s", v, got.Expect, diff)
-		}
+		testkit.Equal(t, "cub127: "+string(v), got.Settings().Values(), want.Settings().Values())
 		p := PresetFor("unheard-of", methods.Variant(v))
-		if p.Preprocess != AutoPreprocess || p.Stage != DevThenTest || p.Seeds != 5 || p.TestEpochs() != defaultTest || p.Expect != nil || p.Check() != nil {
-			t.Errorf("%s: found %+v", v, p)
-		}
+		testkit.Equal(t, "epochs and what is expected", []int{got.TestEpochs(), len(got.Expect), p.TestEpochs(), len(p.Expect)}, []int{want.TestEpochs(), 0, defaultTest, 0})
+		testkit.Equal(t, "defaults", []any{p.Preprocess, p.Stage, p.Seeds, p.Check()}, []any{AutoPreprocess, DevThenTest, 5, nil})
 	}
 }
 
@@ -277,9 +263,8 @@ func TestSettingsThatTheDataCannotHave(t *testing.T) {
 func TestDatasetByPath(t *testing.T) {
 	p := testkit.Must(resolve(t, `{"dataset": "Data/CUB"}`))(t)
 	file := SearchFile("runs", p.Dataset, 1, "k-soft")
-	if p.Dataset != "Data/CUB" || p.DataName() != "cub" || p.Expect == nil || file != "runs/search-cub-k-soft.json" {
-		t.Errorf("found %q, named %q, published %v, %s", p.Dataset, p.DataName(), p.Expect, file)
-	}
+	testkit.Equal(t, "names", []string{p.Dataset, p.DataName(), file}, []string{"Data/CUB", "cub", "runs/search-cub-k-soft.json"})
+	testkit.Equal(t, "published", len(p.Expect), 5)
 }
 
 func TestAutoPreprocess(t *testing.T) {

@@ -53,7 +53,6 @@ func TestTriesOfAStudyShareARow(t *testing.T) {
 	testlab.Ask[*results.Accuracies](t, l, &studies.Ablation{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)))
 	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.Singletons))
 	rows := testkit.Must(results.RunFilter{}.List(t.Context(), l.Root, studies.Kinds()))(t).Tables()[0].Rows
-	if len(rows) != 4 || rows[3][0] != "ablate: Design decisions, simulated-small" || rows[3][1] != "best of 16" {
-		t.Errorf("found %v, expected a row for each seed of run and for ESZSL, and one for all designs", rows)
-	}
+	testkit.Equal(t, "rows, for each seed of run and for ESZSL, and one for all designs", len(rows), 4)
+	testkit.Equal(t, "row of the designs", rows[3][:2], []any{"ablate: Design decisions, simulated-small", "best of 16"})
 }

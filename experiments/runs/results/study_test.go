@@ -46,9 +46,7 @@ func TestMeasure(t *testing.T) {
 	m := Measure([]lab.Run{scored("a", 0, 4, 2), scored("b", 0, 1, 1, 0), scored("a", 1, 4, 4), scored("b", 1, 1, 1, 2)})
 	testkit.NearAll(t, "accuracies", m.PerClass.Values, []float64{8. / 20, 12. / 20}, 1e-12)
 	testkit.NearAll(t, "by class", m.ByClass, []float64{1, 0.75, 0.25, 0.25, 0.25}, 1e-12)
-	if m.Classes != 5 || m.Parts != 2 || m.Chance() != 0.4 || m.Interval != metrics.ClassInterval(m.ByClass) {
-		t.Errorf("found %+v", m)
-	}
+	testkit.Equal(t, "classes, parts, chance", []any{m.Classes, m.Parts, m.Chance(), m.Interval}, []any{5, 2, 0.4, metrics.ClassInterval(m.ByClass)})
 	failed := lab.Run{Trial: train.Trial{Fingerprint: "a", Seed: 7}, Missing: &lab.Missing{State: lab.Waiting}}
 	for name, c := range map[string]struct {
 		runs []lab.Run
@@ -85,8 +83,6 @@ func TestComparisonWithoutValidationClasses(t *testing.T) {
 	m := Measured{Classes: 2, Parts: 1, PerClass: lab.Summarise([]float64{0.5}), PerSample: lab.Summarise([]float64{0.5})}
 	c := MethodTable{Methods: []Method{{Name: "eszsl", Title: "ESZSL", Test: m}}}
 	panels := c.Draw(func(Method) bool { return false })[0].Picture.(*plot.Dots).Panels
-	if len(panels) != 1 || panels[0].Chance != 50 {
-		t.Errorf("%+v", panels)
-	}
+	testkit.Equal(t, "panels and chance", []float64{float64(len(panels)), panels[0].Chance}, []float64{1, 50})
 	testkit.WantText(t, c.Tables()[0].Title, "for a fixed number of epochs")
 }
