@@ -154,7 +154,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"run --lr":               {"--lr: expected a value, found none", "See lago-train run --help."},
 		"run glyphs":             {"run: expected flags only", `"glyphs"`, "See lago-train run --help."},
 		"dataset check":          {"expected one argument, NAME|DIR, found 0 arguments"},
-		"run -k 5":               {" -k: expected method k-soft, found method semantic-hard"},
+		"run -k 5":               {" -k: expected method", "found method semantic-hard"},
 		"run -k 5 --k 5 --method k-soft --variant k-soft": {"two forms of the same flag: variant method"},
 		"ablate --jobs 3 --threads 2":                     {"--jobs: expected at most the number of --threads, found 3"},
 		"predict --model x --dataset glyphs --to p.xlsx":  {"--to: expected a file that ends in one of .csv, ", `"p.xlsx"`},

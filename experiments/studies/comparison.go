@@ -88,10 +88,11 @@ func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	return p, nil
 }
 
-// arm is a method: LAGO, which starts from each of its variants, one of them, or a baseline.
+// arm is a method: LAGO, which starts from each of the paper's variants, one variant, or a baseline.
 func (c *Comparison) arm(name string) (lab.Arm, error) {
 	if name == lab.LAGOMethod {
-		return lab.Arm{Name: name, Title: config.PublishedResult, Starts: c.LAGO}, nil
+		return lab.Arm{Name: name, Title: config.PublishedResult, Starts: slices.DeleteFunc(slices.Clone(c.LAGO),
+			func(c config.Config) bool { return !c.Method.Variant().Info().Paper })}, nil
 	}
 	for _, v := range c.LAGO {
 		if name == v.Method.Label() {

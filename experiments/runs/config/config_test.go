@@ -160,7 +160,7 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 	learned := format.List(format.Strings(model.VariantsWith(func(v model.VariantInfo) bool { return v.Learned })), "and")
 	for _, c := range []struct{ key, text, rest, want string }{
-		{"k", "5", `{}`, "expected method k-soft, found method semantic-hard"},
+		{"k", "5", `{}`, "k-soft, found method semantic-hard"},
 		{"lr_v", "0.5", `{"method": "singletons"}`, "expected methods " + learned + ", found method singletons"},
 		{"omega", "0.25", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
 		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
@@ -179,7 +179,7 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		}
 	}
 	_, err := resolve(t, `{}`, flagged("k", "0"))
-	testkit.WantError(t, err, "--k: expected method k-soft")
+	testkit.WantError(t, err, "--k: expected method")
 	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
 }
 

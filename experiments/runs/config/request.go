@@ -308,8 +308,8 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 	first, err := r.preset(ofAll...)
 	presets, anyFile, path := []Preset{first}, false, ""
 	for _, v := range model.Variants {
-		if err != nil || !slices.Contains(*r.Methods, methods.LAGO) &&
-			!slices.Contains(*r.Methods, string(v)) {
+		inLAGO := v.Info().Paper && slices.Contains(*r.Methods, methods.LAGO)
+		if err != nil || !inLAGO && !slices.Contains(*r.Methods, string(v)) {
 			continue
 		}
 		var searched []setting.Assignment
