@@ -64,16 +64,11 @@ func TestPipelineCorrects(t *testing.T) {
 			t.Errorf("%s with omega 0.5 changes no scores", kind)
 		}
 		streamed := dataset.NewMatrix[float32](x.Rows, u.Rows)
-		if err := testkit.Must(model.NewStream(p, u, false))(t)(x, streamed, nil); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, testkit.Must(model.NewStream(p, u, false))(t)(x, streamed, nil))
 		e := testkit.Must(p.Explainer(u))(t)
 		explained := testkit.Must(e.LogP(dataset.Convert[float64](stored)))(t)
-		for i, want := range corrected.Data {
-			if math.Abs(float64(streamed.Data[i]-want)) > 1e-4 || math.Abs(explained.Data[i]-float64(want)) > 1e-4 {
-				t.Fatalf("score %d: %g, streamed %g, explained %g", i, want, streamed.Data[i], explained.Data[i])
-			}
-		}
+		testkit.NearAll(t, "streamed", streamed.Data, corrected.Data, 1e-4)
+		testkit.NearAll(t, "explained", explained.Data, corrected.Data, 1e-4)
 		evidence := testkit.Must(e.Explain(dataset.Convert[float64](stored).Row(0), 0, 1))(t)
 		sum := evidence.Correction
 		for _, g := range evidence.Groups {

@@ -28,9 +28,7 @@ func TestFitShare(t *testing.T) {
 	testkit.Near(t, "share among 4", f.Share(800, 4), (0.8+0.2)/2, 0.002)
 	one := new(model.Fit)
 	one.Add(1, []float64{3})
-	if one.Share(3, 1) != 0 || one.Share(4, 1) != 1 {
-		t.Errorf("of one sample: %g and %g", one.Share(3, 1), one.Share(4, 1))
-	}
+	testkit.Equal(t, "shares of one sample", []float64{one.Share(3, 1), one.Share(4, 1)}, []float64{0, 1})
 }
 
 func TestDecisionRefuses(t *testing.T) {

@@ -87,9 +87,7 @@ func eachGolden[C any](t *testing.T, folder, variable string, check func(C, *tes
 		for _, file := range files {
 			t.Run(filepath.Base(file), func(t *testing.T) {
 				var c C
-				if err := json.Unmarshal(testkit.Must(os.ReadFile(file))(t), &c); err != nil {
-					t.Fatalf("%s: %v", file, err)
-				}
+				testkit.NoError(t, json.Unmarshal([]byte(testkit.Read(t, file)), &c))
 				check(c, t)
 			})
 		}
@@ -152,11 +150,6 @@ func machines(t *testing.T, tr trial[float64]) map[string]machine {
 	return map[string]machine{"W": single(tr).byW(t), "V": single(tr).byV(t)}
 }
 
-func identical(t testing.TB, got, want outcome) {
-	t.Helper()
-	testkit.Equal(t, "outcome", got, want)
-}
-
 // Machines use a changed V, independent of its earlier values. Here it is soft or exactly
 // one-hot, in which case the complement of a group is impossible.
 func TestMachinesUseAChangedV(t *testing.T) {
@@ -178,8 +171,8 @@ func TestMachinesUseAChangedV(t *testing.T) {
 			anew.params = params
 			copy(tr.params.V.Data, params.V.Data)
 			w.Begin(0)
-			identical(t, take(t, w), take(t, anew.byW(t)))
-			identical(t, take(t, v), take(t, anew.byV(t)))
+			testkit.Equal(t, "outcome", take(t, w), take(t, anew.byW(t)))
+			testkit.Equal(t, "outcome", take(t, v), take(t, anew.byV(t)))
 		}
 	}
 }
@@ -205,7 +198,7 @@ func TestStepsAreReproducible(t *testing.T) {
 					if _, done := want[name]; !done {
 						want[name] = got
 					}
-					identical(t, got, want[name])
+					testkit.Equal(t, "outcome", got, want[name])
 				})
 			}
 		}

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	G "gorgonia.org/gorgonia"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
+	_ "github.com/lago-train/lago-train/internal/testkit/fastblas" // for products
 	"github.com/lago-train/lago-train/model"
 )
 
@@ -239,12 +238,4 @@ func uniform(rng *rand.Rand, rows, cols int, low, high float64) dataset.Matrix[f
 		m.Data[i] = low + (high-low)*rng.Float64()
 	}
 	return m
-}
-
-// TestMain selects the BLAS by $LAGO_BLAS; "go" is gonum's.
-func TestMain(m *testing.M) {
-	if _, err := blas.Use(""); err != nil {
-		panic(err)
-	}
-	m.Run()
 }

@@ -76,8 +76,6 @@ func TestScoreErrors(t *testing.T) {
 		names(t, scorer(tr.x, dataset.NewMatrix[float32](2, 4), nil), "scores")
 		testkit.NoError(t, scorer(dataset.NewMatrix[float32](0, 5), dataset.NewMatrix[float32](0, 4), nil))
 	}
-	scorer := testkit.Must(model.NewStream(p, tr.described, false))(t)
-	names(t, scorer(dataset.NewMatrix[float32](3, 4), dataset.NewMatrix[float32](3, 4), nil), "features")
 }
 
 // configs draws any configuration.

@@ -11,21 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
+	_ "github.com/lago-train/lago-train/internal/testkit/fastblas" // for products
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train/lago"
 	"github.com/lago-train/lago-train/train/methods"
 )
-
-func TestMain(m *testing.M) {
-	if _, err := blas.Use(""); err != nil {
-		panic(err)
-	}
-	m.Run()
-}
 
 // trialOn returns a trial that reaches 60 to 70 % on the val classes of tiny.Learnable, where chance is 10 %.
 func trialOn(d *dataset.Dataset, v model.Variant, stage Stage) Trial {
@@ -86,11 +79,6 @@ func loaded(t testing.TB, d *dataset.Dataset, trial Trial) (*Saved, string, *Res
 var butSeconds = cmp.Options{
 	cmpopts.IgnoreFields(method.Phase{}, "Seconds"),
 	cmpopts.IgnoreFields(Result{}, "Seconds"),
-}
-
-func writeFile(t testing.TB, path, data string) {
-	t.Helper()
-	testkit.Write(t, filepath.Dir(path), filepath.Base(path), data)
 }
 
 func exists(path string) bool {

@@ -111,7 +111,7 @@ func TestCurveAheadOfItsCheckpoint(t *testing.T) {
 	interrupted(t, root, d, trial, 2)
 	old := testkit.Read(t, checkpoint)
 	interrupted(t, root, d, trial, 5)
-	writeFile(t, checkpoint, old)
+	testkit.Write(t, "", checkpoint, old)
 	testkit.Equal(t, "resumed from the epoch of the checkpoint", interrupted(t, root, d, trial, 3), 2)
 	got, _ := finished(t, root, d, trial)
 	compareRuns(t, want, got)
@@ -124,7 +124,7 @@ func changeTensors(t *testing.T, path string, f func(*safetensors.File)) {
 	f(file)
 	var b strings.Builder
 	testkit.NoError(t, safetensors.Write(&b, file.Tensors, file.Metadata))
-	writeFile(t, path, b.String())
+	testkit.Write(t, "", path, b.String())
 }
 
 // without removes a tensor.
@@ -156,7 +156,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 	cut := func(file string, change func(string) string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, file)
-			writeFile(t, path, change(testkit.Read(t, path)))
+			testkit.Write(t, "", path, change(testkit.Read(t, path)))
 		}
 	}
 	tensors := func(f func(*safetensors.File)) func(*testing.T, string) {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -157,7 +157,7 @@ func TestTrainingDoesNotUseTheTestClasses(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", name, chain), func(t *testing.T) {
 				d, garbled := tiny.Learnable(), tiny.Learnable()
 				garble(garbled)
-				trial := methodTrial(d, labelled.Method(name), Test)
+				trial := methodTrial(d, testkit.Must(methods.Labelled(name))(t), Test)
 				trial.Preprocess, trial.Ridge, trial.Epochs = chain, 10, 2
 				want, got := trained(t, d, trial, Epochs), trained(t, garbled, trial, Epochs)
 				testkit.Equal(t, "weights with other test samples", got.kept, want.kept)
@@ -245,13 +245,8 @@ func TestPrepare(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	d := tiny.Learnable()
 	d.TestSeen = nil
-	for want, o := range map[string]Trial{
-		"preprocess: ": {Stage: Test, Preprocess: "pca"},
-		"hold_out: expected a data set with held-out samples of seen classes": {Stage: Dev, Preprocess: preprocess.None, HoldOut: true},
-	} {
-		_, err := Prepare(d, o)
-		testkit.WantError(t, err, want)
-	}
+	testkit.Fails(Prepare(d, Trial{Stage: Dev, Preprocess: preprocess.None, HoldOut: true}))(t,
+		"hold_out: expected a data set with held-out samples of seen classes")
 }
 
 // Held-out samples are not trained on, in either stage, nor do they choose epochs or settings.

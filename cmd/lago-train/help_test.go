@@ -154,10 +154,7 @@ func TestOrdered(t *testing.T) {
 		"dataset check -- --json":                   "dataset check -- --json",
 		"dataset check cub --data-dir":              "dataset check --data-dir",
 		"dataset check help":                        "dataset check -- help",
-		"run --dataset help":                        "run --dataset help --",
-		"predict --images x -- -h":                  "predict --images x -- -h",
 		"run --seeds 3 -h":                          "run --help",
-		"--help-all=true run":                       "run --help",
 		"dataset help check":                        "dataset check --help",
 		"help":                                      "--help",
 		"rnu --seeds 3":                             "-- rnu 3",
@@ -176,9 +173,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		testkit.WantText(t, succeeds(t, append(strings.Fields(line), "--generate-bash-completion")...), want)
 	}
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		testkit.WantText(t, succeeds(t, "completion", shell), "lago-train")
-	}
+	testkit.WantText(t, succeeds(t, "completion", "bash"), "lago-train")
 	misused(t, []string{"completion", "csh"}, "lago-train completion: expected one of bash, zsh, fish", `"csh"`)
 }
 

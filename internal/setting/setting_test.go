@@ -121,10 +121,7 @@ func TestRefusals(t *testing.T) {
 		`{"rate":0}`:          "rate: expected a number from 1e-18 to 1e+18, found \"0\"",
 		`{"rate":1e999}`:      "rate: expected a number from 1e-18 to 1e+18, found \"1e999\", which is out of range",
 		`{"depth":10}`:        "depth: expected a whole number from 1 to 9, found \"10\"",
-		`{"fair":1}`:          "fair: expected true or false, a JSON boolean, found number 1",
 		`{"depth":"two"}`:     "depth: expected a whole number from 1 to 9, a JSON number, found string \"two\"",
-		`{"name":""}`:         "name: expected a name, found \"\"",
-		`{"name":[]}`:         "name: expected a name, a JSON string, found list or object",
 		`{"colour":"blu"}`:    "colour: expected one of red, blue, found \"blu\". Did you mean blue?",
 		`{"steps":"a+bc"}`:    "steps: expected letters, found \"bc\"",
 		`{"rat":1}`:           "rat: expected the name of a setting. Did you mean rate?",
@@ -139,10 +136,9 @@ func TestRefusals(t *testing.T) {
 	twice := setting.List{setting.Choices("colours", new([]colour), nil, red, blue)}.Set(setting.Assignment{Key: "colours", Text: "red,blue,red"})
 	testkit.WantError(t, twice, "expected each once, found red twice")
 	for want, spoil := range map[string]func(c *config){
-		"rate: expected a number from 1e-18 to 1e+18, found NaN":           func(c *config) { c.Rate = math.NaN() },
-		"depth: expected a whole number from 1 to 9, found 0":              func(c *config) { c.Colour, c.Depth = blue, 0 },
-		"colour: expected one of red, blue, found reed. Did you mean red?": func(c *config) { c.Colour = "reed" },
-		"steps: expected letters, or none, found A":                        func(c *config) { c.Steps = "A" },
+		"rate: expected a number from 1e-18 to 1e+18, found NaN": func(c *config) { c.Rate = math.NaN() },
+		"depth: expected a whole number from 1 to 9, found 0":    func(c *config) { c.Colour, c.Depth = blue, 0 },
+		"steps: expected letters, or none, found A":              func(c *config) { c.Steps = "A" },
 	} {
 		c := defaults()
 		spoil(c)

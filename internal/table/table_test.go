@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -142,10 +141,8 @@ func TestCellsAreEscaped(t *testing.T) {
 			made.Row(cells...)
 			want = append(want, printed)
 		}
-		got, err := csv.NewReader(strings.NewReader(made.CSV())).ReadAll()
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("CSV: %v (-want +got):\n%s", err, diff)
-		}
+		got := testkit.Must(csv.NewReader(strings.NewReader(made.CSV())).ReadAll())(t)
+		testkit.Equal(t, "CSV", got, want)
 		made.Row("<cell>\x1b", 1, "\"'&")
 		for _, s := range []string{made.Text(20, 0), made.HTML(), made.CSV()} {
 			testkit.WantNoText(t, s, "\x1b")

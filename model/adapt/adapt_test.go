@@ -129,9 +129,7 @@ func TestDeclines(t *testing.T) {
 		s := Settings{1, 10}
 		got := testkit.Must(Fit(blocks, s))(t)
 		want := fitOf(t, blocks, s)
-		if got.Declined != declined {
-			t.Errorf("%d of 10 classes: declined %v", present, got.Declined)
-		}
+		testkit.Equal(t, fmt.Sprintf("%d of 10 classes: declined", present), got.Declined, declined)
 		if declined {
 			want = fitOf(t, blocks, Settings{1, 0})
 		}
@@ -153,9 +151,7 @@ func TestRefusesBadInput(t *testing.T) {
 	} {
 		blocks := random(rand.New(rand.NewPCG(4, 0)), 10, 3, 3)
 		c.change(blocks)
-		_, err := Fit(blocks, c.s)
-		testkit.WantError(t, err, c.want)
+		testkit.Fails(Fit(blocks, c.s))(t, c.want)
 	}
-	_, err := Fit(nil, good)
-	testkit.WantError(t, err, "batch: expected at least one sample")
+	testkit.Fails(Fit(nil, good))(t, "batch: expected at least one sample")
 }

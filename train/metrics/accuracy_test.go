@@ -33,11 +33,8 @@ func TestAccuracy(t *testing.T) {
 		},
 		{Confusion{{0, 0, 1}, {0, 2, 1}, {2, 2, 2}}, Accuracy{0.75, 0.75}, []float64{0.5, nan, 1}}, // a class without samples
 	} {
-		got := c.counts.Tally(len(c.recall)).Recall()
-		diff := cmp.Diff(c.want, c.counts.Accuracy(), cmpopts.EquateApprox(0, 1e-15)) + cmp.Diff(c.recall, got, cmpopts.EquateNaNs())
-		if diff != "" {
-			t.Errorf("%v (-want +got):\n%s", c.counts, diff)
-		}
+		testkit.Equal(t, "accuracy", c.counts.Accuracy(), c.want, cmpopts.EquateApprox(0, 1e-15))
+		testkit.Equal(t, "recall", c.counts.Tally(len(c.recall)).Recall(), c.recall, cmpopts.EquateNaNs())
 	}
 }
 
@@ -58,7 +55,7 @@ func TestConfuse(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	nan := float32(math.NaN())
 	good := rows([]float32{1, 2}, []float32{3, 4}, []float32{5, 6})
 	testkit.NoError(t, CheckScores(good))
 	for _, c := range []struct {
@@ -67,7 +64,6 @@ func TestCheck(t *testing.T) {
 	}{
 		{dataset.NewMatrix[float32](0, 3), "scores: expected at least one sample and one class, found 0 x 3"},
 		{rows([]float32{1, 2}, []float32{nan, 4}), "scores: expected finite numbers, found NaN for sample 1 and class 0"},
-		{rows([]float32{1, inf}), "found -Inf for sample 0 and class 1"},
 	} {
 		testkit.WantError(t, CheckScores(c.scores), c.want)
 	}

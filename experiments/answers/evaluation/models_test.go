@@ -16,12 +16,12 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/model/method"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -43,7 +43,7 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	t.Helper()
 	trial := train.Trial{
 		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
-		Epochs: 4, Patience: 4, Seed: seed, Method: labelled.Method(method),
+		Epochs: 4, Patience: 4, Seed: seed, Method: testkit.Must(methods.Labelled(method))(t),
 	}
 	if method != "eszsl" {
 		testkit.NoError(t, trial.Method.Set("lr", "0.01"))

@@ -91,11 +91,7 @@ func TestRMSProp(t *testing.T) {
 	}
 	for _, want := range []float64{-5, -5 - 0.1/(math.Sqrt(1.99e-4)+0.01)} {
 		rmsprop(w, grad, squares, 1)
-		for i, v := range w {
-			if math.Abs(float64(v)-want) > 1e-5 {
-				t.Fatalf("weight %d is %g, expected %g", i, v, want)
-			}
-		}
+		testkit.NearAll(t, "weights", w, slices.Repeat([]float64{want}, n), 1e-6)
 	}
 }
 

@@ -3,23 +3,16 @@ package resnet
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/testkit"
+	_ "github.com/lago-train/lago-train/internal/testkit/fastblas" // for products
 	"github.com/lago-train/lago-train/model/network"
 	"github.com/lago-train/lago-train/model/network/networktest"
 )
-
-func TestMain(m *testing.M) {
-	if _, err := blas.Use(""); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
 
 // formulaFile returns the tensors of an architecture with the weights of the reference.
 func formulaFile(tb testing.TB, name string) *safetensors.File {

@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/testkit"
-	"github.com/lago-train/lago-train/internal/testkit/labelled"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -163,7 +162,7 @@ func TestSearchBudgetIsSpent(t *testing.T) {
 func TestCorrectionsFromEveryStart(t *testing.T) {
 	folds := []lab.View{{Data: tiny.Small()}}
 	for _, label := range methods.Labels() {
-		m := labelled.Method(label)
+		m := testkit.Must(methods.Labelled(label))(t)
 		first, want := newSearch(config.Defaults(m), folds, 100, nil), 4
 		if m.Entry().Logarithms {
 			want = 7
@@ -181,7 +180,7 @@ func TestCorrectionsFromEveryStart(t *testing.T) {
 // quick is a run of two seeds on tiny.Small that takes milliseconds.
 func quick(t testkit.TB, name string) config.Config {
 	t.Helper()
-	c := config.GeneralFor("simulated-small", labelled.Method(name)).Config
+	c := config.GeneralFor("simulated-small", testkit.Must(methods.Labelled(name))(t)).Config
 	c.Seeds, c.Seed, c.Epochs = 2, 5, 3
 	if c.Method.Variant() != "" {
 		c = c.With("batch", 16).With("lr", 0.01)
