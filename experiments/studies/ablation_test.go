@@ -23,9 +23,7 @@ func TestPublishedDesigns(t *testing.T) {
 			t.Errorf("%v: %g, expected %g %%", d, *got, row.Accuracy["AWA2"])
 		}
 	}
-	if lagoDesign.published("sun") != nil {
-		t.Error("a number that the paper does not have")
-	}
+	testkit.Equal(t, "a number that the paper does not have", lagoDesign.published("sun"), nil)
 }
 
 // Each row is the dev runs of its design; the row of the prior per group is extra. A second ablation
@@ -35,9 +33,7 @@ func TestAblate(t *testing.T) {
 	c := Ablation{PerGroup: true}
 	base := testlab.Config(l, config.DevThenTest, model.SemanticHard).With("alpha", 0.5)
 	a := testlab.Ask[*results.Accuracies](t, l, &c, testlab.Request(base))
-	if len(a.Rows) != 9 || a.Classes != 4 || a.Seeds != 2 || len(a.Missing) > 0 {
-		t.Errorf("found %+v", a)
-	}
+	testkit.Equal(t, "rows, classes, seeds, missing", []int{len(a.Rows), a.Classes, a.Seeds, len(a.Missing)}, []int{9, 4, 2, 0})
 	l.OnRun = func(r lab.Run) { t.Errorf("%s was not trained by the ablation", r.Dir) }
 	designs := map[string]bool{}
 	for i, r := range a.Rows {
@@ -56,7 +52,6 @@ func TestAblate(t *testing.T) {
 	}
 	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
 	testkit.Equal(t, "designs", len(designs), 9)
-	if dots := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Dots); len(dots.Rows) != 9 || len(dots.Panels[0].Series[1].Points) != 0 {
-		t.Errorf("%d rows and series %+v in the figure, expected 9 and none that is published", len(dots.Rows), dots.Panels)
-	}
+	dots := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Dots)
+	testkit.Equal(t, "rows of the figure, and those that are published", []int{len(dots.Rows), len(dots.Panels[0].Series[1].Points)}, []int{9, 0})
 }

@@ -38,14 +38,9 @@ func compareAll(l *lab.Lab) Comparison {
 
 func askComparison(t *testing.T, l *lab.Lab, c Comparison) *ComparedMethods {
 	t.Helper()
-	return testlab.Ask[*ComparedMethods](t, l, &c, comparisonRequest(c))
-}
-
-// comparisonRequest has the settings of runs of c.
-func comparisonRequest(c Comparison) *config.Request {
 	r := testlab.Request(c.Common, c.LAGO...)
 	r.RotateSeed = c.RotateSeed
-	return r
+	return testlab.Ask[*ComparedMethods](t, l, &c, r)
 }
 
 func TestCompare(t *testing.T) {
@@ -53,18 +48,14 @@ func TestCompare(t *testing.T) {
 	c := compareAll(l)
 	c.Methods = slices.Insert(c.Methods, 2, string(model.SemanticHard))
 	r := askComparison(t, l, c)
-	if len(r.Methods) != len(c.Methods) || len(r.Missing) > 0 {
-		t.Fatalf("%d rows without %v, expected %d", len(r.Methods), r.Missing, len(c.Methods))
-	}
+	testkit.Equal(t, "rows and missing", []int{len(r.Methods), len(r.Missing)}, []int{len(c.Methods), 0})
 	for i, m := range r.Methods {
 		seeds := 2
 		if e, err := methods.Find(m.Name); err == nil && !e.Seeded {
 			seeds = 1
 		}
-		if m.Name != c.Methods[i] || len(m.Val.PerClass.Values) != seeds || len(m.Test.PerClass.Values) != seeds || len(m.RunDirs) != 2*seeds {
-			t.Errorf("row %d: %s with %d and %d values in %d folders, expected %s with %d seeds", i,
-				m.Name, len(m.Val.PerClass.Values), len(m.Test.PerClass.Values), len(m.RunDirs), c.Methods[i], seeds)
-		}
+		testkit.Equal(t, "row", m.Name, c.Methods[i])
+		testkit.Equal(t, m.Name+": seeds and folders", []int{len(m.Val.PerClass.Values), len(m.Test.PerClass.Values), len(m.RunDirs)}, []int{seeds, seeds, 2 * seeds})
 		if p := m.Parts[0]; len(m.Parts) != 1 || p.Epochs < 1 || p.Epochs > 4 || p.Settings["preprocess"] == nil || p.Settings["hold_out"] != nil {
 			t.Errorf("%s: %+v", m.Name, m.Parts)
 		}
@@ -72,27 +63,21 @@ func TestCompare(t *testing.T) {
 	// LAGO is the variant with the best validation accuracy. It, and not the other rows of LAGO,
 	// is compared with every baseline.
 	chosen, singletons := r.Methods[0], r.Methods[1]
-	if chosen.Tried != 2 || chosen.Val.PerClass.Mean < singletons.Val.PerClass.Mean || len(r.Differences) != len(baselines) {
-		t.Fatalf("%s was chosen of %d with %g, where singletons have %g; %d differences", chosen.Variant, chosen.Tried,
-			chosen.Val.PerClass.Mean, singletons.Val.PerClass.Mean, len(r.Differences))
-	}
+	better := chosen.Val.PerClass.Mean >= singletons.Val.PerClass.Mean
+	testkit.Equal(t, "tried, at least as accurate as singletons, differences", []any{chosen.Tried, better, len(r.Differences)}, []any{2, true, len(baselines)})
 	var p []float64
 	for i, d := range r.Differences {
 		m := r.Methods[i+3]
 		testkit.Near(t, m.Name, d.Mean, chosen.Test.PerClass.Mean-m.Test.PerClass.Mean, 1e-12)
-		if p = append(p, d.P); d.Reference != "lago" || d.Method != m.Name {
-			t.Errorf("%+v, expected LAGO and %s", d, m.Name)
-		}
+		testkit.Equal(t, "methods", []string{d.Reference, d.Method}, []string{"lago", m.Name})
+		p = append(p, d.P)
 	}
 	for i, holm := range metrics.Holm(p) {
 		testkit.Near(t, "p by Holm", r.Differences[i].Holm, holm, 0)
 	}
 	testkit.Equal(t, "figures, of methods and differences", len(testkit.Must(r.Figures(""))(t)), 2)
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
-	again := askComparison(t, l, c)
-	if a, b := testkit.Must(json.Marshal(r))(t), testkit.Must(json.Marshal(again))(t); !bytes.Equal(a, b) {
-		t.Errorf("first %s, then %s", a, b)
-	}
+	testkit.Equal(t, "again", string(testkit.Must(json.Marshal(askComparison(t, l, c)))(t)), string(testkit.Must(json.Marshal(r))(t)))
 }
 
 // The variant with the best validation accuracy is compared with all baselines; without baselines with the
@@ -120,9 +105,7 @@ func TestCompareByRotation(t *testing.T) {
 	c := compareAll(l)
 	c.Methods, c.LAGO = []string{lab.LAGOMethod, "eszsl"}, c.LAGO[1:]
 	r := askComparison(t, l, c)
-	if r.Parts != 4 || len(r.Classes) != 16 || len(r.Methods) != 2 || len(r.Differences) != 1 {
-		t.Fatalf("%d parts, %d classes, %d methods, %d differences", r.Parts, len(r.Classes), len(r.Methods), len(r.Differences))
-	}
+	testkit.Equal(t, "parts, classes, methods, differences", []int{r.Parts, len(r.Classes), len(r.Methods), len(r.Differences)}, []int{4, 16, 2, 1})
 	for j, m := range r.Methods {
 		var sum float64
 		for _, c := range r.Classes {
@@ -146,9 +129,8 @@ func TestCompareByRotation(t *testing.T) {
 	testkit.NoError(t, r.WriteCSV(&b))
 	lines := strings.Split(b.String(), "\n")
 	first := r.Classes[0]
-	if want := fmt.Sprintf("%s,1,%d,%v,%v", first.Class, first.Samples, first.Accuracy[0], first.Accuracy[1]); lines[0] != "class,part,samples,lago,eszsl" || lines[1] != want || len(lines) != 18 {
-		t.Errorf("found\n%s\nexpected %s", &b, want)
-	}
+	want := fmt.Sprintf("%s,1,%d,%v,%v", first.Class, first.Samples, first.Accuracy[0], first.Accuracy[1])
+	testkit.Equal(t, "lines of "+strings.Join(lines, " "), []any{len(lines), lines[0], lines[1]}, []any{18, "class,part,samples,lago,eszsl", want})
 	testkit.WantText(t, testlab.Text(r.Tables()), "per-class accuracy, each class unseen in one of 4 parts, ", r.Methods[0].Chosen(), "lr 0.01")
 }
 
@@ -159,9 +141,6 @@ func TestIncompleteComparisons(t *testing.T) {
 	c.Methods = []string{"k-soft"}
 	c.LAGO = []config.Config{testlab.Config(l, config.DevThenTest, model.KSoft).With("k", 400)}
 	r := askComparison(t, l, c)
-	if len(r.Methods) != 0 || len(r.Missing) == 0 || !strings.Contains(r.Missing[0].Why, "k: expected at most the number of attributes") {
-		t.Errorf("found %+v", r)
-	}
 	testkit.WantText(t, testlab.Text(r.Tables()), "k: expected at most the number of attributes")
 	testkit.Equal(t, "figures", len(testkit.Must(r.Figures(""))(t)), 0)
 }
@@ -226,16 +205,10 @@ func TestGeneralised(t *testing.T) {
 	c := compareAll(l)
 	c.Methods, c.Common.HoldOut, c.LAGO[0].HoldOut = []string{"singletons", "eszsl"}, true, true
 	r := askComparison(t, l, c)
-	if len(r.Generalised) != 2 {
-		t.Fatalf("%+v", r.Generalised)
-	}
 	lago, eszsl := r.Generalised[0], r.Generalised[1]
 	testkit.Equal(t, "difference", eszsl.Difference, lago.Corrected.Mean-eszsl.Corrected.Mean)
 	testkit.Equal(t, "difference of stacked scores", eszsl.StackedDifference, lago.Stacked.Mean-eszsl.Stacked.Mean)
 	testkit.Equal(t, "difference from itself", lago.Difference, 0)
-	if i := eszsl.Interval; !(i.Low <= eszsl.Difference && eszsl.Difference <= i.High) {
-		t.Errorf("%g is outside of its interval %s", eszsl.Difference, i)
-	}
 	var unseen float64 // with seen classes as candidates no class is recognised more often
 	for _, c := range r.Classes {
 		unseen += c.Accuracy[1] / float64(len(r.Classes))
@@ -243,8 +216,8 @@ func TestGeneralised(t *testing.T) {
 	if eszsl.Raw.Unseen > unseen || eszsl.Raw.Seen < eszsl.Raw.Unseen {
 		t.Errorf("raw %+v, unseen classes alone %g", eszsl.Raw.Generalised, unseen)
 	}
-	if i := eszsl.Corrected.Intervals.Mean; !(i.Low < eszsl.Corrected.Mean && eszsl.Corrected.Mean < i.High) {
-		t.Errorf("%g is outside of its interval %s", eszsl.Corrected.Mean, i)
-	}
+	within := func(x float64, i metrics.Interval) bool { return i.Low <= x && x <= i.High }
+	testkit.Equal(t, "accuracy within its interval", within(eszsl.Corrected.Mean, eszsl.Corrected.Intervals.Mean), true)
+	testkit.Equal(t, "difference within its interval", within(eszsl.Difference, eszsl.Interval), true)
 	testkit.WantText(t, testlab.Text(r.Tables()), "first seed, over 4 parts", "│ raw ", "│ stacked (95 % over classes) ", "│ corrected (95 % over classes) ", "│ both stacked ", "│ both corrected ")
 }

@@ -3,7 +3,6 @@ package studies
 import (
 	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -20,20 +19,14 @@ import (
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// grey are descriptions of which no entry is 0 or 1.
-func grey(rows, cols int) dataset.Matrix[float64] {
-	u := dataset.NewMatrix[float64](rows, cols)
-	for i := range u.Data {
-		u.Data[i] = 0.25
-	}
-	return u
-}
-
 // An entry stays or is replaced by 0 or 1. Noise at one ratio is part of that at higher
 // ones; ratio 0 has none, and ratio 1 replaces everything.
 func TestSaltAndPepperIsNested(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		u := grey(rapid.IntRange(1, 9).Draw(t, "classes"), rapid.IntRange(1, 9).Draw(t, "attributes"))
+		u := dataset.NewMatrix[float64](rapid.IntRange(1, 9).Draw(t, "classes"), rapid.IntRange(1, 9).Draw(t, "attributes"))
+		for i := range u.Data {
+			u.Data[i] = 0.25
+		}
 		u.Data[0] = math.NaN()
 		seed := rapid.Uint64().Draw(t, "seed")
 		less := rapid.Float64Range(0, 1).Draw(t, "ratio")
@@ -80,14 +73,11 @@ func TestNoise(t *testing.T) {
 		configs[i] = v.With("freeze_prior", false) // with the prior of eight training classes, accuracy is near chance
 	}
 	a := testlab.Ask[*results.Accuracies](t, l, c, testlab.Request(configs[0], configs...))
-	if len(a.Rows) != 9 || len(a.Missing) != 0 || a.Classes != 4 {
-		t.Fatalf("%d rows of %d classes, missing %+v", len(a.Rows), a.Classes, a.Missing)
-	}
+	testkit.Equal(t, "rows, classes, missing", []int{len(a.Rows), a.Classes, len(a.Missing)}, []int{9, 4, 0})
 	for i, name := range c.names {
 		none, some, all := a.Rows[3*i], a.Rows[3*i+1], a.Rows[3*i+2]
-		if seeds := min(3-i, 2); len(none.Accuracy.Values) != seeds || len(some.Accuracy.Values) != seeds || !slices.Equal(some.Labels, []string{name, "20.0 %"}) {
-			t.Fatalf("%s: %+v and %+v", name, none, some)
-		}
+		testkit.Equal(t, "labels", some.Labels, []string{name, "20.0 %"})
+		testkit.Equal(t, name+": seeds", []int{len(none.Accuracy.Values), len(some.Accuracy.Values)}, []int{min(3-i, 2), min(3-i, 2)})
 		testkit.NearAll(t, name+" without noise", none.Relative.Values, []float64{1, 1, 1}, 1e-12)
 		if all.Accuracy.Mean >= none.Accuracy.Mean || none.Difference != nil {
 			t.Errorf("%s scores %g by noise alone, %g without", name, all.Accuracy.Mean, none.Accuracy.Mean)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -127,12 +126,8 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("%s has %g on the validation classes, %s was chosen with %g", row.Title, row.Val.PerClass.Mean, r.Result.Title, r.Result.Val.PerClass.Mean)
 		}
 	}
-	if diff := cmp.Diff([]string{"ESZSL", "singletons", "semantic-hard", "k-soft", "semantic-soft"}, titles); diff != "" || len(r.Missing) > 0 {
-		t.Errorf("missing %+v, methods (-want +got):\n%s", r.Missing, diff)
-	}
-	if figures := testkit.Must(r.Figures(""))(t); len(figures) != 1 || figures[0].Name != "reproduction" {
-		t.Errorf("figures %+v", figures)
-	}
+	testkit.Equal(t, "methods", titles, []string{"ESZSL", "singletons", "semantic-hard", "k-soft", "semantic-soft"})
+	testkit.Equal(t, "missing runs, and figures", []int{len(r.Missing), len(testkit.Must(r.Figures(""))(t))}, []int{0, 1})
 }
 
 // Neither the test accuracy nor ESZSL affects the choice.
@@ -142,12 +137,8 @@ func TestChosenByValidationAccuracyAlone(t *testing.T) {
 	}
 	eszsl := row("", 0.9, 0.9)
 	got := chosen([]results.Method{eszsl, row(model.Singletons, 0.4, 0.8), row(model.KSoft, 0.5, 0.1), row(model.SemanticSoft, 0.5, 0.7)})
-	if got == nil || got.Variant != string(model.KSoft) {
-		t.Errorf("%+v was chosen, expected the first of the best validation accuracy", got)
-	}
-	if got := chosen([]results.Method{eszsl}); got != nil {
-		t.Errorf("%+v was chosen of none", got)
-	}
+	testkit.Equal(t, "the first of the best validation accuracy", got.Variant, string(model.KSoft))
+	testkit.Equal(t, "of none", chosen([]results.Method{eszsl}), nil)
 }
 
 // Published numbers of baselines were made without the held-out samples of seen classes,

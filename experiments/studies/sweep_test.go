@@ -34,15 +34,11 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	picture := testkit.Must(s.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if len(picture.Series) != 3 || picture.Series[0].Points[1].Y != 100*s.Rows[1].Accuracy.Mean {
-		t.Errorf("found %+v", picture.Series)
-	}
+	testkit.Equal(t, "lines, and a point", []any{len(picture.Series), picture.Series[0].Points[1].Y}, []any{3, 100 * s.Rows[1].Accuracy.Mean})
 	without := *l.Data
 	without.Groups = nil
 	s = testlab.Ask[*results.Accuracies](t, lab.New(&without, t.TempDir()), &Sweep{Ks: []int{2}}, testlab.Request(c))
-	if len(s.Rows) != 2 {
-		t.Errorf("rows %v of data without groups, expected k-soft and singletons", s.Rows)
-	}
+	testkit.Equal(t, "rows of data without groups, of k-soft and singletons", len(s.Rows), 2)
 }
 
 func TestSweptKs(t *testing.T) {
