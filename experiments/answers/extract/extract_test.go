@@ -119,13 +119,10 @@ func TestExtract(t *testing.T) {
 		Name: "birds", Dir: dir, Architecture: "resnet18", Weights: weights().SHA256, Images: 38, Samples: 38, Classes: 2, Dimensions: 512, Skipped: []Skipped{},
 	}
 	testkit.Equal(t, "result", r, want)
-	if !last.Ended() || last.Total != 38 {
-		t.Errorf("the progress ends with %s", last)
-	}
+	testkit.Equal(t, "end of the progress", []any{last.Ended(), last.Total}, []any{true, int64(38)})
 	got := files(t, dir)
-	if !strings.HasPrefix(got["images.csv"], "path,sha256\nowl/00.png,") || !strings.HasPrefix(got["labels.csv"], "class\nowl\n") || len(got) != 4 {
-		t.Errorf("the files are %v", got)
-	}
+	testkit.Equal(t, "files", len(got), 4)
+	testkit.WantText(t, got["images.csv"]+got["labels.csv"], "path,sha256\nowl/00.png,", "class\nowl\n")
 	sum := sha256.New() // as earlier versions wrote it
 	for i, line := range strings.Split(strings.TrimSpace(got["images.csv"]), "\n")[1:] {
 		id, content, _ := strings.Cut(line, ",")
@@ -165,15 +162,14 @@ func TestExtractAgain(t *testing.T) {
 	computed := 0
 	c.OnProgress = func(format.Progress) { computed++ }
 	r := extract(t, c)
-	if computed != 3 || r.Samples != 12 || r.Kept != 9 || r.Dropped != 1 || r.Classes != 3 || len(r.Skipped) != 0 {
-		t.Errorf("%d computed, %+v", computed, r)
-	}
+	counts := []int{computed, r.Samples, r.Kept, r.Dropped, r.Classes, len(r.Skipped)}
+	testkit.Equal(t, "computed, samples, kept, dropped, classes, skipped", counts, []int{3, 12, 9, 1, 3, 0})
 	testkit.WantText(t, r.Tables()[0].Text(1000, 0), "kept 9 samples, computed 3, dropped 1 whose images are gone")
 	got := files(t, dir)
 	want := "test_seen,class\n" + strings.Repeat("no,owl\n", 4) + strings.Repeat("yes,wren\n", 6) + ",owl\n,robin\n"
-	if got["labels.csv"] != want || len(got) != 5 || !strings.Contains(got["extract.json"], moved) {
-		t.Errorf("%d files, labels\n%s\nexpected\n%s", len(got), got["labels.csv"], want)
-	}
+	testkit.Equal(t, "files", len(got), 5)
+	testkit.Equal(t, "labels", got["labels.csv"], want)
+	testkit.WantText(t, got["extract.json"], moved)
 	x := testkit.Must(features.ReadAll(t.Context(), filepath.Join(dir, "features.npy")))(t)
 	lines := strings.Split(got["images.csv"], "\n")[1:]
 	for i, id := range []string{"owl/00.png", "owl/01.png", "owl/03.png", "owl/04.png", "wren/00.png", "wren/01.png", "wren/02.png", "wren/03.png", "wren/04.png", "wren/05.png", "owl/02b.png", "robin/new.png"} {
@@ -185,9 +181,8 @@ func TestExtractAgain(t *testing.T) {
 	testkit.Equal(t, "features that are kept", x.Row(2), before.Row(3))
 	c.OnProgress = func(format.Progress) { t.Error("an image is extracted again") }
 	extract(t, c)
-	if e := testkit.Must(openlayout.ReadExtraction(t.Context(), dir))(t); filepath.Join(dir, e.RelativeDir) != moved {
-		t.Errorf("the images are in %s relative to the data set, expected %s", e.RelativeDir, moved)
-	}
+	relative := testkit.Must(openlayout.ReadExtraction(t.Context(), dir))(t).RelativeDir
+	testkit.Equal(t, "folder of the images", filepath.Join(dir, relative), moved)
 
 	// Killed in any step of moving the files to their place.
 	names := []string{"features.npy", "labels.csv", "images.csv", "extract.json"}
@@ -291,9 +286,7 @@ func TestTwoExtractionsAtATime(t *testing.T) {
 			}()
 		}
 		for range 4 {
-			if err := <-errs; err != nil {
-				t.Errorf("%d shards: %v", shards, err)
-			}
+			testkit.NoError(t, <-errs)
 		}
 		testkit.Equal(t, fmt.Sprintf("%d shards", shards), files(t, c.Dir), want)
 	}
@@ -307,17 +300,14 @@ func TestBrokenImages(t *testing.T) {
 	fails(t, c, broken+": expected a JPEG", "--skip-broken leaves such images out.")
 	c.SkipBroken = true
 	r := extract(t, c)
-	if r.Samples != 18 || len(r.Skipped) != 2 || r.Skipped[0].Path != "owl/03.png" || !strings.Contains(r.Skipped[0].Reason, "unknown format") {
-		t.Errorf("%+v", r)
-	}
+	testkit.Equal(t, "samples and skipped", []int{r.Samples, len(r.Skipped)}, []int{18, 2})
+	testkit.WantText(t, r.Skipped[0].Reason, "unknown format")
 	got := files(t, dir)
-	if strings.Contains(got["images.csv"], "owl/03.png") || strings.Count(got["labels.csv"], "owl") != 9 || !strings.HasPrefix(got["skipped.csv"], "path,reason\nowl/03.png,") {
-		t.Errorf("%v", got)
-	}
-	x, err := features.ReadAll(t.Context(), filepath.Join(dir, "features.npy"))
-	if err != nil || x.Rows != 18 || !near(x.Row(3), source(t, c.Images[4])) {
-		t.Errorf("%d rows: %v", x.Rows, err)
-	}
+	testkit.WantNoText(t, got["images.csv"], "owl/03.png")
+	testkit.Equal(t, "owls", strings.Count(got["labels.csv"], "owl"), 9)
+	testkit.WantText(t, got["skipped.csv"], "path,reason\nowl/03.png,")
+	x := testkit.Must(features.ReadAll(t.Context(), filepath.Join(dir, "features.npy")))(t)
+	testkit.Equal(t, "rows, and the one behind the broken image", []any{x.Rows, near(x.Row(3), source(t, c.Images[4]))}, []any{18, true})
 }
 
 // A file that cannot be read stops the work, as it may be read the next time.
@@ -353,9 +343,6 @@ func TestRefusesOtherWork(t *testing.T) {
 	fails(t, c, c.Dir, "names, classes and content that this extraction began with", "Remove this folder to start again.")
 	c.Dir = filepath.Dir(testkit.Write(t, t.TempDir(), "mine/labels.csv", ""))
 	fails(t, c, c.Dir+": expected a folder without samples, found labels.csv")
-	c.Images[0].Path = filepath.Join(photos, "none.png")
-	c.SkipBroken = true
-	fails(t, c, "none.png", "no such file")
 }
 
 // A broken image is left out where that is decided, and the samples behind it keep their names.
@@ -377,10 +364,9 @@ func TestSourceLeavesBrokenImagesOut(t *testing.T) {
 	for _, want := range []int{4, 2} {
 		testkit.Equal(t, "images of a block", testkit.Must(s.Read(block))(t), want)
 	}
-	if _, err := s.Read(block); err != io.EOF {
-		t.Errorf("after the last image: %v", err)
-	}
-	if index, id, class := s.Sample(1); index != 2 || id != c.Images[1].ID || class != "owl" || !slices.Equal(broken, []string{"broken.png"}) || !near(block.Row(1), source(t, c.Images[5])) {
-		t.Errorf("sample 1 is %d, %s; left out: %q", index, id, broken)
-	}
+	testkit.Fails(s.Read(block))(t, io.EOF.Error())
+	index, id, class := s.Sample(1)
+	testkit.Equal(t, "sample", []any{index, id, class}, []any{2, c.Images[1].ID, "owl"})
+	testkit.Equal(t, "left out", broken, []string{"broken.png"})
+	testkit.Equal(t, "the last image is the last row", near(block.Row(1), source(t, c.Images[5])), true)
 }

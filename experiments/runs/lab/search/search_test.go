@@ -8,11 +8,9 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -35,16 +33,11 @@ func TestSearch(t *testing.T) {
 	c := p.Arms[0].Starts[0]
 	o := runPlan(t, l, p).Arms[0][0]
 	const trials = 2 * (budget + 2*2) // folds, two finalists with two seeds
-	if len(o.Tried) != budget || len(o.Folds) != 2 || len(o.Missing) > 0 || o.Corrections != 7 {
-		t.Fatalf("%d settings, %d folds, missing %v", len(o.Tried), len(o.Folds), o.Missing)
-	}
-	if !slices.ContainsFunc(o.Tried, func(t lab.Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) }) {
-		t.Error("the settings that it starts from were not tried")
-	}
+	testkit.Equal(t, "settings, folds, missing, corrections", []int{len(o.Tried), len(o.Folds), len(o.Missing), o.Corrections}, []int{budget, 2, 0, 7})
+	started := slices.ContainsFunc(o.Tried, func(t lab.Tried) bool { return same(t.Config.WithCorrection(c.Correction), c.On(l.Data)) })
+	testkit.Equal(t, "the settings that it starts from were tried", started, true)
 	for i, tried := range o.Tried {
-		if len(tried.Dirs) != 2 || (tried.Final != nil) != (i < 2) {
-			t.Fatalf("setting %d: runs of %d folds, to the end %v", i, len(tried.Dirs), tried.Final)
-		}
+		testkit.Equal(t, fmt.Sprint("folds of setting ", i, ", and to the end"), []any{len(tried.Dirs), tried.Final != nil}, []any{2, i < 2})
 		means := map[model.Correction]float64{} // of the models, with each correction
 		for _, dir := range tried.Dirs {
 			run, err := lab.ReadRun(dir)
@@ -61,9 +54,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	best := o.Tried[0]
-	if best.Final.Mean < o.Tried[1].Final.Mean || len(best.Final.Values) != 2 || !same(best.Config, o.Chosen) {
-		t.Errorf("the best has %v, the second %v", best.Final, o.Tried[1].Final)
-	}
+	testkit.Equal(t, "the best is not below the second, and is chosen", []bool{best.Final.Mean >= o.Tried[1].Final.Mean, same(best.Config, o.Chosen)}, []bool{true, true})
 	testkit.NearAll(t, "all seeds", best.Final.Values, lab.Validation(o.Val).Values, 1e-12)
 	testkit.Equal(t, "epochs", o.Epochs, testkit.Must(lab.DevEpoch(o.Val))(t))
 	runs := testkit.Must(lab.ReadRuns(filepath.Join(l.Root, "splits")))(t)
@@ -71,11 +62,11 @@ func TestSearch(t *testing.T) {
 		testkit.Equal(t, "stage of "+r.Dir, r.Stage, train.Dev) // test classes are not used
 	}
 	l.OnRun = func(r lab.Run) { t.Errorf("%s is trained again", r.Dir) }
+	testkit.Equal(t, "runs", len(runs), trials)
 	for _, other := range []*lab.Lab{l, lab.New(l.Data, t.TempDir())} {
 		again := runPlan(t, other, p).Arms[0][0]
-		if !slices.EqualFunc(o.Tried, again.Tried, func(a, b lab.Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }) || len(runs) != trials {
-			t.Errorf("in %s it found other settings; %d folders, expected %d", other.Root, len(runs), trials)
-		}
+		equal := func(a, b lab.Tried) bool { return same(a.Config, b.Config) && a.Accuracy == b.Accuracy }
+		testkit.Equal(t, "the same settings in "+other.Root, slices.EqualFunc(o.Tried, again.Tried, equal), true)
 	}
 }
 
@@ -94,40 +85,28 @@ func TestDraws(t *testing.T) {
 	for seed := range uint64(3) {
 		configs := s.draw(base, draws, rand.NewPCG(seed, 0))
 		for _, d := range s {
-			got := map[any]bool{}
+			got, want := map[any]bool{}, map[any]bool{}
 			for _, c := range configs {
 				got[c.Value(d.key)] = true
 			}
 			for _, v := range d.values {
-				want := base.With(d.key, v).Value(d.key)
-				if !got[want] {
-					t.Fatalf("%s: %v is not drawn", d.key, want)
-				}
-				delete(got, want)
+				want[base.With(d.key, v).Value(d.key)] = true
 			}
-			if len(got) > 0 {
-				t.Fatalf("%s: drew %v, which is not of %v", d.key, got, d.values)
-			}
+			testkit.Equal(t, "drawn values of "+d.key, got, want)
 		}
-		if !slices.EqualFunc(configs[:9], s.draw(base, 9, rand.NewPCG(seed, 0)), same) {
-			t.Fatal("9 draws are not the first of more")
-		}
-		if slices.EqualFunc(configs, s.draw(base, draws, rand.NewPCG(seed+1, 0)), same) {
-			t.Fatal("another seed draws the same")
-		}
+		again, other := s.draw(base, 9, rand.NewPCG(seed, 0)), s.draw(base, draws, rand.NewPCG(seed+1, 0))
+		testkit.Equal(t, "9 draws are the first of more", slices.EqualFunc(configs[:9], again, same), true)
+		testkit.Equal(t, "another seed draws the same", slices.EqualFunc(configs, other, same), false)
 	}
-	if got := (space{}).draw(base, 7, rand.NewPCG(0, 0)); len(got) != 1 || !same(got[0], base) {
-		t.Errorf("drew %+v of nothing", got)
-	}
-}
-
-func edge(setting string, value any, end string) lab.Edge {
-	return lab.Edge{Setting: setting, Value: value, End: end}
+	testkit.Equal(t, "draws of nothing", slices.EqualFunc(space{}.draw(base, 7, rand.NewPCG(0, 0)), []config.Config{base}, same), true)
 }
 
 func TestEdges(t *testing.T) {
 	c := config.Defaults(methods.Variant(model.KSoft)).With("lr", 3e-3).With("bias_factor", 3).With("alpha", 0.1).With("preprocess", preprocess.None).
 		With("ridge", 1e2).With("beta", 1e-6).With("lambda", 0).With("lr_v", 0.1).With("zeta", 1).With("k", 30).With("smoothing", 0.05)
+	edge := func(setting string, value any, end string) lab.Edge {
+		return lab.Edge{Setting: setting, Value: value, End: end}
+	}
 	lr, zeta := edge("lr", 3e-3, "highest"), edge("zeta", 1.0, "lowest") // nothing is below a lambda of 0
 	for name, one := range map[string]struct {
 		config.Config
@@ -144,16 +123,15 @@ func TestEdges(t *testing.T) {
 }
 
 func TestSearchBudgetIsSpent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		settings := rapid.IntRange(1, 1000).Draw(t, "budget")
-		rounds, total := divide(settings), 0
+	for budget := 1; budget < 1000; budget++ {
+		rounds, total := divide(budget), 0
 		for _, n := range rounds {
 			total += n
 		}
-		if total != settings || rounds[0] < 1 || slices.Min(rounds[:]) < 0 {
-			t.Fatalf("%v of %d", rounds, settings)
+		if total != budget || rounds[0] < 1 || slices.Min(rounds[:]) < 0 {
+			t.Fatalf("%v of %d", rounds, budget)
 		}
-	})
+	}
 	testkit.Equal(t, "of 24, as the help says", divide(24), [1 + refiningRounds]int{12, 6, 6})
 }
 
@@ -219,20 +197,15 @@ func TestStages(t *testing.T) {
 		r := runPlan(t, l, p)
 		hard, eszsl := r.Arms[0][0], r.Arms[1][0]
 		tested := 2 * min(1, len(stage)-3) // none of "dev"
-		if len(hard.Val) != dev || len(hard.Test) != tested || len(eszsl.Val) != dev/2 || len(eszsl.Test) != tested/2 || len(r.Missing) > 0 {
-			t.Fatalf("%s: %d, %d, %d and %d runs", stage, len(hard.Val), len(hard.Test), len(eszsl.Val), len(eszsl.Test))
-		}
-		if !r.Done(0) || !r.Done(1) {
-			t.Errorf("%s: an arm is not done", stage)
-		}
+		runs := []int{len(hard.Val), len(hard.Test), len(eszsl.Val), len(eszsl.Test), len(r.Missing)}
+		testkit.Equal(t, fmt.Sprint("runs of ", stage), runs, []int{dev, tested, dev / 2, tested / 2, 0})
+		testkit.Equal(t, "arms are done", []bool{r.Done(0), r.Done(1)}, []bool{true, true})
 		want := 3
 		if dev > 0 {
 			want = testkit.Must(lab.DevEpoch(hard.Val))(t)
 		}
 		for _, run := range hard.Test {
-			if run.Stage != train.Test || run.Result.Epochs != want || run.Result.BestEpoch != want {
-				t.Errorf("%s: the test stage ran %d epochs, expected %d", stage, run.Result.Epochs, want)
-			}
+			testkit.Equal(t, "stage and epochs", []any{run.Stage, run.Result.Epochs, run.Result.BestEpoch}, []any{train.Test, want, want})
 		}
 		testkit.Equal(t, fmt.Sprint("epochs of ", stage), hard.Epochs, want)
 	}
@@ -334,9 +307,7 @@ func TestFewClasses(t *testing.T) {
 	testkit.Equal(t, "sources", []lab.EpochSource{fixed.Source, searched.Source}, []lab.EpochSource{lab.FixedEpochs, lab.DevStage})
 	testkit.Equal(t, "epochs", []int{fixed.Epochs, searched.Epochs}, []int{3, testkit.Must(lab.DevEpoch(searched.Val))(t)})
 	testkit.Equal(t, "runs and settings", []int{len(fixed.Val), len(fixed.Test), len(searched.Val), len(searched.Test), len(searched.Tried)}, []int{0, 2, 2, 2, 3})
-	if !r.Done(0) || !r.Done(1) {
-		t.Error("an arm is not done")
-	}
+	testkit.Equal(t, "arms are done", []bool{r.Done(0), r.Done(1)}, []bool{true, true})
 }
 
 // An arm that fails is left out of the rows, a start that fails is not chosen, and what failed
@@ -348,19 +319,12 @@ func TestArmsThatFail(t *testing.T) {
 	p := lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{failing, either, armOf(t, 0, "eszsl")}}
 	l := lab.New(tiny.Small(), t.TempDir())
 	r := runPlan(t, l, p)
-	var done []int
-	for i := range p.Arms {
-		if r.Done(i) {
-			done = append(done, i)
-		}
-	}
-	if len(done) != 2 || r.Arms[1][0].Chosen.Method.Label() != "singletons" || !slices.Equal(done, []int{1, 2}) {
-		t.Fatalf("arms %v are done, expected that of singletons and that of ESZSL", done)
-	}
+	testkit.Equal(t, "arms are done", []bool{r.Done(0), r.Done(1), r.Done(2)}, []bool{false, true, true})
+	testkit.Equal(t, "chosen", r.Arms[1][0].Chosen.Method.Label(), "singletons")
+	testkit.Equal(t, "missing, two seeds alone and one beside singletons", len(r.Missing), 3)
 	for _, m := range r.Missing {
-		if len(r.Missing) != 3 || m.State != lab.Failed || !strings.Contains(m.Name, "semantic-hard-dev") { // two seeds alone, one beside singletons
-			t.Errorf("missing %v, expected each run of semantic-hard once", r.Missing)
-		}
+		testkit.Equal(t, "state", m.State, lab.Failed)
+		testkit.WantText(t, m.Name, "semantic-hard-dev")
 	}
 	alone := runPlan(t, lab.New(tiny.Small(), t.TempDir()), lab.Plan{Stage: config.DevThenTest, Arms: []lab.Arm{armOf(t, 0, "singletons")}})
 	testkit.Equal(t, "accuracies beside others", accuracies(r.Arms[1][0].Test), accuracies(alone.Arms[0][0].Test))
