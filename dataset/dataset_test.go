@@ -9,15 +9,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
 
-func TestSamplesAndDescriptionsOfClasses(t *testing.T) {
-	d := tiny.Sound()
-	testkit.Equal(t, "SamplesOf", d.SamplesOf([]int{3, 1}), []int{1, 3, 4, 6})
-	u := d.Describe([]int{3, 1})
-	want := dataset.Matrix[float64]{Rows: 2, Cols: 3, Data: []float64{1, 0, 0.25, 0.75, 1, 0}}
-	testkit.Equal(t, "Describe", u, want)
-	testkit.Equal(t, "SamplesPerClass", d.SamplesPerClass(), []int{2, 2, 2, 2})
-}
-
 func TestFingerprintSeesEveryPart(t *testing.T) {
 	seen := map[string]string{tiny.Sound().Fingerprint(): "nothing"}
 	for _, tt := range []struct {

@@ -82,6 +82,19 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// checkWhole checks that a split has each class once, in order and some to train on, and leaks nothing.
+func checkWhole(t *rapid.T, d *dataset.Dataset, s dataset.Split) {
+	t.Helper()
+	testkit.Equal(t, "all", slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test))), Usable(d))
+	testkit.Equal(t, "leaks", check.Leaks(d, s), nil)
+	for _, subset := range s.Subsets() {
+		testkit.Equal(t, subset.Name+" in order", slices.IsSorted(subset.Classes), true)
+	}
+	if len(s.Train) == 0 {
+		t.Fatalf("%+v has no train classes", s)
+	}
+}
+
 // A proposal has each class once, leaks nothing, is no larger than asked for, and is the
 // same for the same seed.
 func TestProposeProperty(t *testing.T) {
@@ -94,20 +107,9 @@ func TestProposeProperty(t *testing.T) {
 			return // similar classes may fit into no subset
 		}
 		testkit.NoError(t, err)
-		all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
-		if !slices.Equal(all, Usable(d)) {
-			t.Fatalf("%+v does not have each class once", s)
-		}
-		for _, subset := range s.Subsets() {
-			if !slices.IsSorted(subset.Classes) || len(subset.Classes) == 0 && (subset.Name != "val" || val > 0) {
-				t.Fatalf("%s is %v", subset.Name, subset.Classes)
-			}
-		}
-		if len(s.Val) > val || len(s.Test) > test {
-			t.Fatalf("%+v is larger than %d val and %d test classes", s, val, test)
-		}
-		if leaks := check.Leaks(d, s); leaks != nil {
-			t.Fatalf("%+v leaks %v", s, leaks)
+		checkWhole(t, d, s)
+		if len(s.Val) < min(val, 1) || len(s.Val) > val || len(s.Test) < 1 || len(s.Test) > test {
+			t.Fatalf("%+v, expected at most %d val and %d test classes", s, val, test)
 		}
 		testkit.Equal(t, "the same seed", testkit.Must(ProposeSplit(d, val, test, seed))(t), s)
 	})
@@ -174,13 +176,7 @@ func TestRotationsProperty(t *testing.T) {
 				t.Fatalf("a part of %v", s.Test)
 			}
 			test, val = append(test, s.Test...), append(val, s.Val...)
-			all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Val, s.Test)))
-			if !slices.Equal(all, Usable(d)) || !slices.IsSorted(s.Train) || len(s.Train) == 0 {
-				t.Fatalf("%+v does not have each class once, in order", s)
-			}
-			if leaks := check.Leaks(d, s); leaks != nil {
-				t.Fatalf("%+v leaks %v", s, leaks)
-			}
+			checkWhole(t, d, s)
 		}
 		slices.Sort(test)
 		slices.Sort(val)
@@ -237,12 +233,11 @@ func TestRefused(t *testing.T) {
 	_, folds := Folds(eight, dataset.Split{Train: []int{0, 3, 4}, Test: []int{1, 2}}, 2, 0)
 	for want, err := range map[string]error{
 		"at least 1 test class and 2 others, of which 1 is for train, of 4 that have samples and a description, found 1 for val and 0 for test": propose(tiny.Distinct("a", "b", "c", "d"), 1, 0),
-		"found 2 for val and 2 for test":                                      propose(tiny.Distinct("a", "b", "c", "d"), 2, 2),
-		"at least 3 sets of classes between which nothing leaks, found 1, as": propose(alike, 1, 1),
-		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":     propose(tiny.Distinct("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
-		"expected at least 3 parts, for train, val and test classes, found 2":                                                                 rotate(2),
-		"birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4": rotate(4),
-		"birds: classes: expected at least 4 that have samples and a description and are not similar, found 3":                                folds,
+		"at least 3 sets of classes between which nothing leaks, found 1, as":                                                                   propose(alike, 1, 1),
+		"expected sets of similar classes of at most 1 for val and 1 for test, found too few of them. Ask for more val and test classes.":       propose(tiny.Distinct("ax", "Ax", "bx", "Bx", "cx", "Cx"), 1, 1),
+		"expected at least 3 parts, for train, val and test classes, found 2":                                                                   rotate(2),
+		"birds: parts: expected 2 to 3, as 7 classes have samples and a description (similar ones count once) and each part needs 2, found 4":   rotate(4),
+		"birds: classes: expected at least 4 that have samples and a description and are not similar, found 3":                                  folds,
 	} {
 		testkit.WantError(t, err, want)
 		if !errors.As(err, new(*invalid.Error)) {

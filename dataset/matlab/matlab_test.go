@@ -170,7 +170,6 @@ func TestHostile(t *testing.T) {
 		{"an endless text", matfile.Compress(matfile.Array("x", Char, 0, []int{1, 2 << 20}, matfile.Element(kindUTF8, make([]byte, 2<<20)))), "expected text of at most 1048576 bytes"},
 		{"text of two rows in a cell", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Char("", []int{2, 1}, 'a', 'b')), "expected text in a cell, found char 2x1"},
 		{"fewer letters than rows", matfile.Char("x", []int{2, 2}, 'a', 'b'), "expected 4 letters (2x2), found 2"},
-		{"cells in a cell", matfile.Array("x", Cell, 0, []int{1, 1}, matfile.Array("", Cell, 0, []int{1, 1}, matfile.Word("", "deep"))), "expected text in a cell, found cell 1x1"},
 		{"complex numbers", matfile.Array("x", Double, flagComplex, []int{1, 1}, one, one), "expected real numbers, found complex ones"},
 		{"no variable", matfile.Element(kindDouble, make([]byte, 8)), "expected a variable, found an element of type 9"},
 		{"wrong checksum", badSum, "checksum"},

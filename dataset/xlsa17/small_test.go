@@ -99,7 +99,7 @@ func (s *small) write(t testing.TB) string {
 	for name, text := range s.texts {
 		testkit.Write(t, dir, name, text)
 	}
-	for name, vars := range map[string]map[string][]byte{s.featureFile: s.features, attFile: s.att} {
+	for name, vars := range map[string]map[string][]byte{s.featureFile: s.features, attSplitsFile: s.att} {
 		testkit.Write(t, dir, name, string(matfile.File(slices.Collect(maps.Values(vars))...)))
 	}
 	return dir

@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -125,17 +124,13 @@ func TestPageInBrowser(t *testing.T) {
 	b.Click("small")
 	b.Run(chromedp.Evaluate(`document.querySelector('[data-key="candidatebig blue"]').click()`, nil))
 	b.Waits("classes: huge")
-	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "huge") {
-		t.Error("a class that was tried was written")
-	}
+	testkit.WantNoText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "huge")
 	b.Click("Keep")
 	b.Waits("huge is in classes.csv.")
 	classes("huge,,yes,yes,no\n")
 	b.Click("Undo")
 	b.Waits("The last change is undone.")
-	if strings.Contains(testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "huge") {
-		t.Error("the change was not undone")
-	}
+	testkit.WantNoText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "huge")
 
 	b.Click("Check")
 	b.Waits("Pairs of classes")

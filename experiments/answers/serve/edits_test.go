@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/catalog"
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -176,8 +176,8 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// A change is in the file at once, as a word like the others; undo restores it; what another
-// program writes meanwhile is kept and shown.
+// A change is in the file at once, as a word like the others. What another program writes meanwhile is kept
+// and shown.
 func TestEdit(t *testing.T) {
 	s := started(t, Page{})
 	path := filepath.Join(s.Dir, "classes.csv")
@@ -186,48 +186,31 @@ func TestEdit(t *testing.T) {
 	}
 	v := answered[state](t, edit(0, map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.76, "size::small": nil}}))
 	testkit.WantText(t, testkit.Read(t, path), "big blue,no,yes,yes,no\nbare,often,,,\n")
-	if v.Undo != 1 || v.Version != 1 || *v.Classes[2].Values[0] != 0.75 || v.Classes[2].Values[1] != nil {
-		t.Errorf("%+v", v)
-	}
-	v = answered[state](t, request(s, "POST", "/undo", map[string]any{"version": 1}, nil))
-	if v.Undo != 0 || strings.Contains(testkit.Read(t, path), "often") {
-		t.Errorf("undone: %+v\n%s", v, testkit.Read(t, path))
-	}
-	answered[state](t, edit(2, map[string]any{"attribute": map[string]any{"name": "size::tiny", "group": "size"}}))
-	answered[state](t, edit(3, map[string]any{"class": "new", "new": true, "cells": map[string]any{"size::tiny": 1}}))
-	testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "attributes.csv")), "size::tiny,size\n")
-	testkit.WantText(t, testkit.Read(t, path), ",size::tiny\n", "new,,,,,yes\n")
-
+	testkit.Equal(t, "undo and version", []int{v.Undo, v.Version}, []int{1, 1})
+	testkit.Equal(t, "bare", v.Classes[2].Values, []*float64{new(0.75), nil, nil, nil})
 	testkit.Write(t, s.Dir, "classes.csv", "class,colour::red\nold,0.5\n")
-	if w := edit(4, map[string]any{"class": "old", "cells": map[string]any{"colour::red": 1}}); w.Code != http.StatusConflict {
-		t.Errorf("a file that changed: %d %s", w.Code, w.Body)
-	}
+	w := edit(1, map[string]any{"class": "old", "cells": map[string]any{"colour::red": 1}})
+	testkit.Equal(t, "of a file that changed", w.Code, http.StatusConflict)
 	testkit.WantText(t, testkit.Read(t, path), "old,0.5")
-	if v = answered[state](t, request(s, "GET", "/state", nil, nil)); v.Version != 5 || *v.Classes[0].Values[0] != 0.5 {
-		t.Errorf("the page shows %+v", v)
-	}
+	v = answered[state](t, request(s, "GET", "/state", nil, nil))
+	testkit.Equal(t, "version", v.Version, 2)
+	testkit.Equal(t, "old", *v.Classes[0].Values[0], 0.5)
 }
 
 // The second page of a data set is only read, until the first one ends.
 func TestTwoPages(t *testing.T) {
 	s := started(t, Page{})
 	second := started(t, Page{Dir: s.Dir})
-	w := request(second, "POST", "/edit", edit{Changes: []change{{Class: "new", New: true}}}, nil)
-	testkit.WantText(t, w.Body.String(), "another process has it open for writing")
-	if v := answered[state](t, request(second, "GET", "/state", nil, nil)); w.Code != http.StatusForbidden || v.ReadOnly == "" || second.WhyReadOnly() != v.ReadOnly {
-		t.Errorf("status %d, read only %q", w.Code, v.ReadOnly)
-	}
+	testkit.WantText(t, second.WhyReadOnly(), "another process has it open for writing")
+	v := answered[state](t, request(second, "GET", "/state", nil, nil))
+	testkit.Equal(t, "said on the page", v.ReadOnly, second.WhyReadOnly())
 	_, err := catalog.Describe(t.Context(), s.Dir, catalog.Sources{}, catalog.Options{})
-	if !errors.Is(err, descriptions.ErrLocked) {
-		t.Errorf("describe while a page is open: %v", err)
-	}
+	testkit.WantError(t, err, descriptions.ErrLocked.Error())
 	testkit.NoError(t, s.unlock())
-	if third := started(t, Page{Dir: s.Dir}); third.WhyReadOnly() != "" {
-		t.Error(third.WhyReadOnly())
-	}
+	testkit.Equal(t, "after the first", started(t, Page{Dir: s.Dir}).WhyReadOnly(), "")
 }
 
-// Many classes are added at once. What is not of the page is refused, also two names of one request that mean the same.
+// Many classes are added at once, and deleted.
 func TestManyClasses(t *testing.T) {
 	s := started(t, Page{})
 	many := make([]change, 4000)
@@ -239,32 +222,22 @@ func TestManyClasses(t *testing.T) {
 	for i := range many {
 		many[i] = change{Class: many[i].Class, Delete: true}
 	}
-	refuses := func(body any, want string) {
-		t.Helper()
-		testkit.WantText(t, request(s, "POST", "/edit", body, nil).Body.String(), want)
-	}
 	v = answered[state](t, request(s, "POST", "/edit", edit{Version: 1, Changes: many}, nil))
 	testkit.Equal(t, "classes left", len(v.Classes), 3)
-	refuses(edit{Version: 2, Changes: []change{{Class: "emu", New: true}, {Class: "EMU", New: true}}}, "There is emu.")
-	refuses(edit{Version: 2, Changes: []change{{Class: "Jose\u0301", New: true}, {Class: "Jos\u00e9", New: true}}}, "expected a new name")
 }
 
 // kinds is a table of so many classes: those with an even number are red and large, the others blue and small.
 func kinds(classes int) *descriptions.Table {
-	t := new(descriptions.Table)
-	for _, name := range []string{"spots", "red", "blue", "large", "small"} {
-		group := map[string]string{"red": "colour", "blue": "colour", "large": "size", "small": "size"}[name]
-		t.AddAttributes(descriptions.Attribute{Name: name, Group: group})
-	}
+	t := &descriptions.Table{Attributes: []descriptions.Attribute{
+		{Name: "spots"},
+		{Name: "red", Group: "colour"},
+		{Name: "blue", Group: "colour"},
+		{Name: "large", Group: "size"},
+		{Name: "small", Group: "size"},
+	}}
 	for i := range classes {
-		t.AddClasses(fmt.Sprint("kind ", i))
-		row := []string{"no", "yes", "no", "yes", "no"}
-		if i%2 == 1 {
-			row = []string{"no", "no", "yes", "no", "yes"}
-		}
-		for m, cell := range row {
-			t.Set(i, m, cell)
-		}
+		t.Classes = append(t.Classes, fmt.Sprint("kind ", i))
+		t.Cells = append(t.Cells, strings.Fields([]string{"no yes no yes no", "no no yes no yes"}[i%2]))
 	}
 	return t
 }
@@ -295,12 +268,14 @@ func TestExpectation(t *testing.T) {
 	}
 }
 
-// The answer is that of the table as it is when it is asked for.
-func TestExpect(t *testing.T) {
+// What is expected and missing is that of the table as it is when it is asked for.
+func TestExpectAndCheck(t *testing.T) {
 	s := started(t, Page{})
-	before := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
-	one := 1.0
-	answered[state](t, request(s, "POST", "/edit", edit{Changes: []change{{Class: "bare", Cells: map[string]*float64{attributes[0]: &one}}}}, nil))
-	after := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
-	testkit.Equal(t, "described", []int{before.Described, after.Described, after.Version}, []int{2, 3, 1})
+	for version, want := range [][]int{{0, 2, 4}, {1, 3, 3}} {
+		e := answered[expectation](t, request(s, "GET", "/expect", nil, nil))
+		missing := answered[check.Descriptions](t, request(s, "GET", "/check", nil, nil)).Missing.Entries
+		testkit.Equal(t, "version, described classes and missing entries", []int{e.Version, e.Described, missing}, want)
+		cells := map[string]*float64{attributes[0]: new(1.0)}
+		answered[state](t, request(s, "POST", "/edit", edit{version, []change{{Class: "bare", Cells: cells}}}, nil))
+	}
 }
