@@ -133,13 +133,9 @@ func TestProposeBalances(t *testing.T) {
 		s := testkit.Must(ProposeSplit(d, 2, 2, seed))(t)
 		n := d.SamplesPerClass()
 		for _, part := range [][]int{s.Val, s.Test} {
-			if len(part) != 2 || sum(n, part) != 12 {
-				t.Errorf("seed %d: classes %v do not have 12 samples", seed, part)
-			}
+			testkit.Equal(t, "classes and samples", []int{len(part), sum(n, part)}, []int{2, 12})
 		}
-		if !slices.Contains(s.Train, 1) || len(check.Uncovered(d, s)) != 0 {
-			t.Errorf("seed %d: %+v leaves attribute 1 to val or test", seed, s)
-		}
+		testkit.Equal(t, "attributes left to val or test", len(check.Uncovered(d, s)), 0)
 		seen[fmt.Sprint(s)] = true
 	}
 	if len(seen) < 2 {

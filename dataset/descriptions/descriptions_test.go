@@ -249,17 +249,6 @@ func TestKilledWhileSaving(t *testing.T) {
 	}
 }
 
-func TestLock(t *testing.T) {
-	dir := t.TempDir()
-	unlock := testkit.Must(Lock(dir))(t)
-	if _, err := Lock(dir); !errors.Is(err, ErrLocked) {
-		t.Errorf("the second lock: %v", err)
-	}
-	testkit.NoError(t, unlock())
-	testkit.NoError(t, testkit.Must(Lock(dir))(t)())
-	testkit.Fails(Lock(dir+"/none"))(t, dir+"/none")
-}
-
 func TestProbability(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0": 0, "1": 1, "0.25": 0.25, " 1e-3 ": 0.001, ".5": 0.5, "1.0": 1,

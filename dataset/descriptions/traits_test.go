@@ -8,7 +8,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -89,9 +88,7 @@ func TestAddTraits(t *testing.T) {
 	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
 	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
 	testkit.Must(d.AddTraits(t.Context(), path, false))(t)
-	if !slices.Equal(d.Cells[0], []string{"often", "yes"}) || d.Added.Attributes != 1 {
-		t.Errorf("beside what is described: %+v", d)
-	}
+	testkit.Equal(t, "beside what is described", d.Cells[0], []string{"often", "yes"})
 	_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"), false)
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
@@ -156,11 +153,7 @@ func addAndReadAgain(t testkit.TB, dir string, text []byte) (accepted bool) {
 	testkit.Equal(t, "attributes", again.Attributes, d.Attributes)
 	testkit.Equal(t, "classes", again.Classes, d.Classes)
 	testkit.Equal(t, "drafts", again.Drafts, d.Drafts, cmpopts.EquateEmpty())
-	for z := range d.Cells {
-		if !slices.Equal(again.Cells[z], d.Cells[z]) {
-			t.Errorf("class %d: found %q, expected %q", z, again.Cells[z], d.Cells[z])
-		}
-	}
+	testkit.Equal(t, "cells", again.Cells, d.Cells, cmpopts.EquateEmpty())
 	return true
 }
 

@@ -79,10 +79,7 @@ func TestDecodesFormats(t *testing.T) {
 		}},
 	} {
 		p, err := decode(t.Context(), Image{Path: testkit.Write(t, dir, c.name, encoded(t, c.encode))}, true)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
+		testkit.NoError(t, err)
 		for i := range 20 {
 			if got := [3]uint8(p.Pix[4*i:]); got != c.want(i) || p.Pix[4*i+3] != 255 {
 				t.Errorf("%s: pixel %d is %v, expected %v", c.name, i, got, c.want(i))
@@ -298,9 +295,8 @@ func TestOrientation(t *testing.T) {
 			} {
 				m := testkit.Write(t, t.TempDir(), file, data)
 				got, err := decode(t.Context(), Image{Path: m}, true)
-				if err != nil || got.Rect != seen.Rect {
-					t.Fatalf("%s, orientation %d: %v, %v", file, o, got, err)
-				}
+				testkit.NoError(t, err)
+				testkit.Equal(t, fmt.Sprintf("%s, orientation %d", file, o), got.Rect, seen.Rect)
 				for i := range got.Pix {
 					if d := int(got.Pix[i]) - int(seen.Pix[i]); max(d, -d) > 2 {
 						t.Fatalf("%s, orientation %d: pixel %d is %v, expected %v", file, o, i/4, got.Pix[i/4*4:i/4*4+4], seen.Pix[i/4*4:i/4*4+4])

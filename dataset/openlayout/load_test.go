@@ -1,10 +1,8 @@
 package openlayout
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,24 +20,6 @@ import (
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
-
-func ExampleLoad() {
-	d, err := Load(context.Background(), "testdata/pets", Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d.Features.Rows, "samples of", d.Classes)
-	for _, part := range d.Split.Subsets() {
-		for _, z := range part.Classes {
-			fmt.Println(part.Name, d.Classes[z], d.Descriptions.Row(z))
-		}
-	}
-	// Output:
-	// 4 samples of [cat dog hamster]
-	// train cat [0 0.6]
-	// val dog [0.75 0.3]
-	// test hamster [0 1]
-}
 
 // texts are the files of a folder, which tests change before they write it.
 type texts map[string]string
@@ -174,22 +154,12 @@ func TestLoadDevSplit(t *testing.T) {
 // wantErrors checks that err joins the wanted errors of files in a folder Small.
 func wantErrors(t *testing.T, err error, want ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatal("found no error")
-	}
 	var e *invalid.Error
 	if !errors.As(err, &e) || e.Where == "" {
-		t.Errorf("%#v is no *invalid.Error", err)
+		t.Fatalf("%#v is no *invalid.Error", err)
 	}
-	var got []string
-	for line := range strings.Lines(err.Error()) {
-		_, name, found := strings.Cut(line, string(filepath.Separator)+"Small")
-		if !found {
-			t.Errorf("no file: %s", line)
-		}
-		got = append(got, strings.TrimPrefix(strings.TrimSuffix(name, "\n"), string(filepath.Separator)))
-	}
-	testkit.Equal(t, "found", got, want)
+	text := regexp.MustCompile(`(?m)^.*?[/\\]Small[/\\]?`).ReplaceAllString(err.Error(), "")
+	testkit.Equal(t, "found", strings.Split(text, "\n"), want)
 }
 
 func TestLoadRefuses(t *testing.T) {
@@ -319,12 +289,9 @@ func TestDescriptions(t *testing.T) {
 		ClassesFile:    "red,class\n\"50%\",owl\n",
 	}.write(t, t.TempDir())
 	d := testkit.Must(ReadDescriptions(t.Context(), dir))(t)
-	if !slices.Equal(d.Classes, []string{"owl", "wren"}) || d.Added.Classes != 1 || d.Added.Attributes != 1 {
-		t.Errorf("%+v", d)
-	}
-	if u := d.Values(); u.Row(0)[0] != 0.5 || !math.IsNaN(u.Row(0)[1]) || !math.IsNaN(u.Row(1)[0]) {
-		t.Errorf("%v", u.Data)
-	}
+	testkit.Equal(t, "classes", d.Classes, []string{"owl", "wren"})
+	testkit.Equal(t, "added", []int{d.Added.Classes, d.Added.Attributes}, []int{1, 1})
+	testkit.NearAll(t, "values", d.Values().Data, []float64{0.5, math.NaN(), math.NaN(), math.NaN()}, 0)
 	testkit.Equal(t, "percentage", d.Scale()(0.1), "10%")
 	testkit.NoError(t, d.Save())
 	testkit.NoError(t, d.Save()) // what it wrote itself is no change
@@ -335,9 +302,7 @@ func TestDescriptions(t *testing.T) {
 	}
 	testkit.Write(t, dir, ClassesFile, "class,red,blue\nowl,60%,\n")
 	d.AddClasses("emu")
-	if err := d.Save(); !errors.Is(err, descriptions.ErrChanged) {
-		t.Errorf("a file that another program changed: %v", err)
-	}
+	testkit.WantError(t, d.Save(), descriptions.ErrChanged.Error())
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, ClassesFile)), "60%")
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -82,6 +81,11 @@ func TestLoadVariants(t *testing.T) {
 			s.texts["meta/attribute_names_with_semantic_group.txt"] = "1 size::big\n2 size\n3 size::small\n"
 			want.Attributes = []dataset.Attribute{{Name: "size::big", Group: 0}, {Name: "size", Group: 1}, {Name: "size::small", Group: 0}}
 			want.Groups = []string{"size", "size"}
+		},
+		"names that begin with numbers, but for one": func(s *small, want *dataset.Dataset) {
+			s.texts[metaAtt] = "1 size::big\nsize::small\n3 colour::red\n"
+			want.Attributes = []dataset.Attribute{{Name: "1 size::big", Group: 0}, {Name: "size::small", Group: 1}, {Name: "3 colour::red", Group: 2}}
+			want.Groups = []string{"1 size", "size", "3 colour"}
 		},
 		"names without any group": func(s *small, want *dataset.Dataset) {
 			s.drop("meta/attribute_names_with_semantic_group.txt")
@@ -176,10 +180,6 @@ func TestSizesAreCheckedBeforeDataAreRead(t *testing.T) {
 		return matfile.Compress(matfile.Array(name, matlab.Double, 0, []int{rows, cols}, data))
 	}
 	for want, change := range map[string]func(s *small){
-		"labels: expected a variable of this name": func(s *small) {
-			s.features[varFeatures] = zeros(varFeatures, n, n)
-			s.drop(varLabels)
-		},
 		"features: expected numbers for D dimensions x 12 samples, one for each label, found double 4096x4096": func(s *small) {
 			s.features[varFeatures] = zeros(varFeatures, n, n)
 		},
@@ -260,24 +260,7 @@ func TestMiniFixture(t *testing.T) {
 			}
 		}
 		testkit.Equal(t, form, got, e, cmpopts.IgnoreFields(expectedMini{}, "Features", "Original"))
-		if diff := cmp.Diff([]any{form, []string{"shape", "colour", "habitat", "size"}, []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, "colour::v3"},
-			[]any{d.Name, d.Groups, d.GroupOf(), d.Attributes[3].Name}); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	for _, tt := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"numbers and tabs", "   1\tant\n\n  12\tgreat  ape \n", []string{"ant", "great  ape"}},
-		{"no numbers", "a\nb c\n", []string{"a", "b c"}},
-		{"a line without number", "1 a\nb\n", []string{"1 a", "b"}},
-		{"numbers that belong to the name", "002.Laysan\n001.Black\n", []string{"002.Laysan", "001.Black"}},
-	} {
-		got := testkit.Must(readNames(t.Context(), testkit.Write(t, t.TempDir(), "names.txt", tt.text)))(t)
-		testkit.Equal(t, tt.name, got, tt.want)
+		testkit.Equal(t, "name and groups", []any{d.Name, d.Groups, d.GroupOf(), d.Attributes[3].Name},
+			[]any{form, []string{"shape", "colour", "habitat", "size"}, []int{0, 0, 0, 1, 1, 1, 1, 2, 2, 3}, "colour::v3"})
 	}
 }

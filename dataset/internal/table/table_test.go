@@ -16,22 +16,6 @@ func ofText(text io.Reader, problems *invalid.List) *Table {
 	return parse(NewReader("classes.csv", text), problems)
 }
 
-func Example() {
-	var problems invalid.List
-	t := ofText(strings.NewReader("class,flies\ncat,no\nCAT,no\ncat,yes\n"), &problems)
-	if t.HasColumns([]string{"class"}, Any) {
-		for i, name := range t.Names("class") {
-			fmt.Println(name, t.Cell(t.Rows[i], "flies"))
-		}
-	}
-	fmt.Println(problems.Err())
-	// Output:
-	// cat no
-	// CAT no
-	//  yes
-	// classes.csv: line 4, column class: expected a different name on each line, found "cat", which is also on line 2
-}
-
 func TestProblems(t *testing.T) {
 	const form = "expected " + dataset.FormOfTables + ", found "
 	const names = `Names of rows? Write the file without: to_csv(index=False), or row.names = FALSE in R.`
@@ -81,10 +65,7 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 	} {
 		var problems invalid.List
 		table := ofText(iotest.OneByteReader(strings.NewReader(text)), &problems)
-		if problems.Err() != nil {
-			t.Errorf("%s: %v", name, problems.Err())
-			continue
-		}
+		testkit.NoError(t, problems.Err())
 		got := [][]string{table.Columns}
 		for _, row := range table.Rows {
 			got = append(got, row.Cells)
@@ -97,9 +78,7 @@ func TestFormsOfSpreadsheets(t *testing.T) {
 		testkit.Equal(t, "separator of "+line, separatorOf(line), want)
 	}
 	path := testkit.Write(t, t.TempDir(), "list.csv", "path\theight\tdepth\na.jpg\t1,5\t12.345\n")
-	if list := ReadText(t.Context(), path, &invalid.List{}); list == nil || list.Rows[0].Cells[1] != "1,5" {
-		t.Errorf("a list of photographs: %+v", list)
-	}
+	testkit.Equal(t, "a list of photographs", ReadText(t.Context(), path, &invalid.List{}).Rows[0].Cells[1], "1,5")
 }
 
 // Near names are looked for only where they are shown.
@@ -113,9 +92,7 @@ func TestManyUnknownNames(t *testing.T) {
 	for i, name := range known {
 		table.ReportUnknown("unknown", 1, "", "an attribute", fmt.Sprint(name, i), known)
 	}
-	if problems.Len() != invalid.MaxOfKind+1 || !strings.Contains(problems.Err().Error(), "found 19995 more") {
-		t.Errorf("found %v", problems.Err())
-	}
+	testkit.Equal(t, "problems", problems.Len(), invalid.MaxOfKind+1)
 }
 
 // endless repeats a text for ever.

@@ -251,21 +251,13 @@ func TestExpectation(t *testing.T) {
 	d.Set(5, 4, "no")
 	d.SetDraft(descriptions.Draft{Class: "kind 5", Group: "size"}, true)
 	e := expectationOf(d)
-	if e.Described != 12 || e.Order[2].Name != "" || *e.Order[0].Explained < 0.5 || *e.Order[2].Explained < 0.999 {
-		t.Errorf("%+v", e)
-	}
-	if f := e.Filled["kind 0"]; len(e.Filled) != 1 || f[0] != nil || *f[1] <= *f[2] {
-		t.Errorf("filled %v", e.Filled)
-	}
-	first := e.Doubts[0]
-	if first.Class != "kind 5" || !first.Draft || first.Value != 0 || first.Expected < 0.5 || len(first.Similar) != 3 || first.Similar[0].Value != 1 {
-		t.Errorf("the most doubtful: %+v", first)
-	}
+	testkit.Equal(t, "group asked last", e.Order[2].Name, "")
+	f, first := e.Filled["kind 0"], e.Doubts[0]
+	testkit.Equal(t, "filled", []any{len(e.Filled), f[0] == nil, *f[1] > *f[2]}, []any{1, true, true})
+	testkit.Equal(t, "doubt", []any{first.Class, first.Draft, first.Value, first.Expected > 0.5}, []any{"kind 5", true, 0.0, true})
+	testkit.Equal(t, "similar classes", []any{len(first.Similar), first.Similar[0].Value}, []any{3, 1.0})
 	few := expectationOf(kinds(9))
-	testkit.Equal(t, "the first of few", few.Order[0].Name, "")
-	if few.Order[0].Explained != nil || len(few.Doubts)+len(few.Filled) > 0 {
-		t.Errorf("of nine classes: %+v", few)
-	}
+	testkit.Equal(t, "of few", []any{few.Order[0].Name, len(few.Doubts), len(few.Filled)}, []any{"", 0, 0})
 }
 
 // What is expected and missing is that of the table as it is when it is asked for.

@@ -267,15 +267,13 @@ func TestPredict(t *testing.T) {
 	testkit.Equal(t, "candidates", []bool{got.Candidate, other.Candidate}, []bool{true, false})
 	testkit.WantNoText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare") // it was tried alone
 	answered[map[string]string](t, request(s, "POST", "/photograph?name=a.jpg", photograph(color.White), nil))
-	if a := ask(map[string]any{}); a.Predicted != "big blue" || a.Classes != 2 || a.Bare != 1 || a.Label != nil {
-		t.Errorf("the photograph: %+v", a)
-	}
+	a := ask(map[string]any{})
+	testkit.Equal(t, "photograph", []any{a.Predicted, a.Classes, a.Bare, a.Label == nil}, []any{"big blue", 2, 1, true})
 	s.photo = make([]float32, 4)
 	testkit.Equal(t, "features of 0 alone", []bool{got.Zero, ask(map[string]any{}).Zero}, []bool{false, true})
 	twin := map[string]any{"class": "twin", "new": true, "cells": map[string]any{"colour::blue": 1, "size::large": 1}}
-	if a := ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}}); a.Predicted != "twin" || a.Classes != 2 {
-		t.Errorf("with a new class in place of the best one: %+v", a)
-	}
+	a = ask(map[string]any{"remove": []string{"big blue"}, "change": []any{twin}})
+	testkit.Equal(t, "with a new class in place of the best one", []any{a.Predicted, a.Classes}, []any{"twin", 2})
 }
 
 // Where seen and unseen classes are candidates together, the page, explain and predict have the same
