@@ -1,14 +1,12 @@
 package main
 
 import (
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -18,7 +16,6 @@ import (
 	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -37,16 +34,14 @@ func runsCommand() *cli.Command {
 		Name: "runs",
 		Flags: flags(slices.Concat(setting.List{
 			runsSetting(&from),
-			setting.Raw("dataset", &filter.Dataset, "").Noted("all"),
 			setting.Choice("method", &filter.Method, "", methods.Labels()...).OrAs("variant").Noted("all"),
 			setting.Choice("stage", &filter.Stage, "", string(train.Dev), string(train.Test)).Noted("all"),
 			setting.Choice("status", &filter.Status, "", format.Strings(results.RunStatuses)...).Noted("all"),
 		}.In(inputGroup).Common(), setting.List{
 			o.jsonSetting(),
 		}.Common())),
-		Action: interruptible(func(c *cli.Context) error {
-			filter.Dataset = catalog.NameOf(filter.Dataset)
-			l, err := filter.List(c.Context, from, studies.Kinds())
+		Action: interruptible(func(*cli.Context) error {
+			l, err := filter.List(from)
 			return o.print(l, err)
 		}),
 	}
@@ -95,7 +90,7 @@ type evaluateOptions struct {
 	request    evaluation.Request
 	model      string
 	dataset    string
-	csv, save  string
+	csv        string
 }
 
 func evaluateCommand() *cli.Command {
@@ -106,7 +101,6 @@ func evaluateCommand() *cli.Command {
 			modelSetting(&o.model),
 		}.In(inputGroup), setting.List{
 			setting.Raw("csv", &o.csv, "").Common(),
-			setting.Raw("scores_out", &o.save, ""),
 			o.outputs.setting(),
 		}.In(outputGroup), setting.List{
 			candidatesSetting(&o.candidates, "test, or val for runs of the dev stage").In(classGroup),
@@ -137,9 +131,6 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Evaluation, erro
 	}
 	logModel(q.Model)
 	o.Inputs = append(format.Strings(o.candidates), path)
-	if err := atFlag("scores-out", o.Check(o.save)); err != nil {
-		return nil, err
-	}
 	if q.Data, err = openView(c.Context, q.Model, o.dataset, o.Options); err != nil {
 		return nil, err
 	}
@@ -153,20 +144,12 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Evaluation, erro
 	return evaluation.Evaluate(c.Context, q)
 }
 
-// writeFiles writes the files that flags ask for.
+// writeFiles writes the files of --csv.
 func (o *evaluateOptions) writeFiles(r *evaluation.Evaluation) error {
-	err := o.All(func(write fileio.Writer) (err error) {
-		if o.save != "" {
-			scores := r.Scores()
-			err = write(o.save, func(w io.Writer) error {
-				return npy.Write(w, scores.Rows, scores.Cols, scores.Data)
-			})
-		}
-		if err == nil && o.csv != "" {
-			err = r.WriteCSV(o.csv, write)
-		}
-		return err
-	})
+	if o.csv == "" {
+		return nil
+	}
+	err := o.All(func(write fileio.Writer) error { return r.WriteCSV(o.csv, write) })
 	o.log()
 	return err
 }

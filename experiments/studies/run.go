@@ -228,7 +228,7 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	end.Note("settings: %s", settings)
 	if r.Next != "" { // these are the last lines of a command, below long tables
-		end.Notes = slices.Concat([]string{r.summary()}, r.verdict(), end.Notes, []string{"next: " + r.Next})
+		end.Notes = slices.Concat([]string{r.summary()}, end.Notes, []string{"next: " + r.Next})
 	}
 	return []*table.Table{t, end}
 }
@@ -254,20 +254,6 @@ func (r *MethodAccuracy) summary() string {
 	}
 	return fmt.Sprintf("%s: %s on %s (%schance: %s)", stage, m.MeanText(), format.Count(m.Classes, classes),
 		interval, format.Percent(m.Chance()))
-}
-
-// verdict says what makes the result worth less, and what to try; most results need no such line.
-func (r *MethodAccuracy) verdict() []string {
-	_, _, last := r.last()
-	if r.Val != nil && r.Val.PerClass.Mean <= r.Val.Chance() {
-		return []string{"The validation accuracy is not above chance: try more steps (--batch 16, " +
-			"--epochs), or another --preprocess."}
-	}
-	if m := r.ESZSL; m != nil && m.PerClass.Mean > last.Interval.High {
-		return []string{"ESZSL is more accurate here: take --method eszsl, or look for better settings " +
-			"with lago-train search."}
-	}
-	return nil
 }
 
 // Headline is the accuracy on unseen classes, if they were evaluated, and the validation accuracy.
@@ -313,11 +299,10 @@ func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
 			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, "+
-				"without the correction of the scores; "+
-				"the filled mark has the correction, the hollow one on the line has none. The marks are at "+
-				"the best epoch of the mean, the number of epochs of the test stage: "+
-				"accuracy at the best epoch of each seed, with its 95 %% "+
-				"bootstrap interval over %s.", seeds, format.Count(r.Val.Classes, "validation class")),
+				"without the correction of the scores. The mark, with the correction, is at the best epoch "+
+				"of the mean, the number of epochs of the test stage: accuracy at the best epoch of each "+
+				"seed, with its 95 %% bootstrap interval over %s.",
+				seeds, format.Count(r.Val.Classes, "validation class")),
 		})
 	}
 	return figures, nil
@@ -345,26 +330,16 @@ func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 }
 
 func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
-	best, name := lab.BestEpoch(curves), "best epoch"
+	best := float64(lab.BestEpoch(curves))
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
-	l := &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: 100 * r.Val.Chance(), Series: []plot.Series{
+	mark := results.Point(best, r.Val.PerClass.Mean, r.Val.Interval)
+	chance := 100 * r.Val.Chance()
+	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: chance, Series: []plot.Series{
 		{Name: "training classes", Condition: plot.Dashed, Points: training},
 		{Name: "validation classes", Method: plot.Focus, Points: validation},
+		{Name: "best epoch", Method: plot.Focus, Measured: true, Points: []plot.Point{mark}},
 	}}
-	if r.Config.Correction.On() && best <= len(validation) {
-		name += ", with the correction"
-		l.Series = append(l.Series, plot.Series{
-			Name:   "best epoch, without the correction",
-			Method: plot.Focus, Condition: plot.Dashed,
-			Points: validation[best-1 : best],
-		})
-	}
-	mark := results.Point(float64(best), r.Val.PerClass.Mean, r.Val.Interval)
-	l.Series = append(l.Series, plot.Series{
-		Name: name, Method: plot.Focus, Measured: true, Points: []plot.Point{mark},
-	})
-	return l
 }
 
 // averaged returns mean, lowest and highest of curves, in percent, over the epochs that all of them have.

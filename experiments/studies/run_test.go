@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -74,21 +73,6 @@ func TestRun(t *testing.T) {
 		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused) in ", runs, runs),
 			fmt.Sprintf("\n%s: %s on 4 ", stageName, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
 			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
-	}
-}
-
-// One sentence says what makes a result worth less.
-func TestVerdict(t *testing.T) {
-	l := testlab.New(t)
-	for want, change := range map[string]func(*MethodAccuracy){
-		"more steps":          func(r *MethodAccuracy) { r.Val.PerClass.Mean = 0.25 },
-		"take --method eszsl": func(r *MethodAccuracy) { r.ESZSL.PerClass.Mean, r.Test.Interval.High = 0.9, 0.8 },
-	} {
-		r := askMethod(t, l, preset(l, config.DevThenTest))
-		r.Val.PerClass.Mean, r.ESZSL.PerClass.Mean = 0.5, 0
-		testkit.Equal(t, "verdict of a result without faults", len(r.verdict()), 0)
-		change(r)
-		testkit.WantText(t, strings.Join(r.verdict(), "\n"), want)
 	}
 }
 

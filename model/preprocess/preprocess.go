@@ -77,8 +77,8 @@ type Transform struct {
 }
 
 // Fit fits a chain on the given rows of x, each step on the output of those before it. ridge is the g of
-// Whiten, 0 or above; 0 stands for DefaultRidge times the mean eigenvalue of X'X. Whitening works with fewer samples than
-// dimensions, too. The error is an *invalid.Error.
+// Whiten, 0 or above; 0 stands for DefaultRidge times the mean eigenvalue of X'X. Whitening works with fewer
+// samples than dimensions, too. The error is an *invalid.Error.
 func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Transform, error) {
 	if err := chain.UnmarshalText([]byte(chain)); err != nil {
 		return nil, invalid.At("preprocess", err)

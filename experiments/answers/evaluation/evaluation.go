@@ -339,6 +339,3 @@ func calibrate(s *scored, temperature float64, label string) Calibration {
 func (r *Evaluation) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
-
-// Scores returns the scores that were evaluated, samples x classes.
-func (r *Evaluation) Scores() dataset.Matrix[float32] { return r.scored.scores }

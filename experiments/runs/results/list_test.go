@@ -9,7 +9,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -35,24 +34,14 @@ func TestListing(t *testing.T) {
 	testkit.Write(t, l.Root, "search-simulated-small-semantic-hard.json", "{}")
 	testkit.NoError(t, os.Mkdir(filepath.Join(l.Root, "notes"), 0o755))
 	for filter, want := range map[results.RunFilter]int{
-		{}: 8, {Dataset: "Simulated-Small"}: 7, {Dataset: "sun"}: 0, {Method: "k-soft"}: 2, {Status: "epochs", Stage: "dev"}: 1,
+		{}: 8, {Method: "k-soft"}: 2, {Status: "epochs", Stage: "dev"}: 1,
 		{Status: "not finite"}: 2, {Status: "unfinished"}: 2, {Status: "broken"}: 1,
 	} {
-		testkit.Equal(t, fmt.Sprintf("%+v", filter), len(testkit.Must(filter.List(t.Context(), l.Root, nil))(t).Runs), want)
+		testkit.Equal(t, fmt.Sprintf("%+v", filter), len(testkit.Must(filter.List(l.Root))(t).Runs), want)
 	}
-	text := testlab.Text(testkit.Must(results.RunFilter{}.List(t.Context(), l.Root, nil))(t).Tables())
+	text := testlab.Text(testkit.Must(results.RunFilter{}.List(l.Root))(t).Tables())
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: semantic-hard, epoch 1: phase W", "-dev-seed5-", "│ not finite │      0 │        - │", "│ unfinished │      2 │        - │", ": trial.json: expected what a run writes")
 	none := filepath.Join(l.Root, "none")
-	_, err := results.RunFilter{}.List(t.Context(), none, nil)
+	_, err := results.RunFilter{}.List(none)
 	testkit.WantError(t, err, none, "expected a folder of runs: no such file or directory")
-}
-
-// The many dev runs of a study share a row, others have their own.
-func TestTriesOfAStudyShareARow(t *testing.T) {
-	l := testlab.New(t)
-	testlab.Ask[*results.Accuracies](t, l, &studies.Ablation{}, testlab.Request(testlab.Config(l, config.OnlyDev, model.SemanticHard)))
-	runCommand(t, l, testlab.Config(l, config.OnlyDev, model.Singletons))
-	rows := testkit.Must(results.RunFilter{}.List(t.Context(), l.Root, studies.Kinds()))(t).Tables()[0].Rows
-	testkit.Equal(t, "rows, for each seed of run and for ESZSL, and one for all designs", len(rows), 4)
-	testkit.Equal(t, "row of the designs", rows[3][:2], []any{"ablate: Design decisions, simulated-small", "best of 16"})
 }

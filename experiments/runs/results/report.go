@@ -291,8 +291,6 @@ var RunStatuses = []train.Status{
 type RunList struct {
 	Dir  string    `json:"dir"`
 	Runs []RunLine `json:"runs"`
-
-	studies map[string]string // that asked for runs, by the name of their folder
 }
 
 // RunLine is a run in one line.
@@ -312,32 +310,18 @@ type RunLine struct {
 }
 
 // RunFilter selects runs; an empty field selects all.
-type RunFilter struct{ Dataset, Method, Stage, Status string }
+type RunFilter struct{ Method, Stage, Status string }
 
-// List reads the selected runs in dir, which may have been trained for results of some kinds.
-func (f RunFilter) List(ctx context.Context, dir string, kinds []Kind) (*RunList, error) {
+// List reads the selected runs in dir.
+func (f RunFilter) List(dir string) (*RunList, error) {
 	runs, err := lab.ReadRuns(dir)
 	if err != nil {
 		return nil, err
 	}
-	stored, _, err := lab.ReadStored(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	l := &RunList{Dir: dir, Runs: []RunLine{}, studies: map[string]string{}}
-	for _, s := range stored { // the newest first, and the oldest that asked for a run trained it
-		for _, k := range kinds {
-			for _, run := range s.Runs {
-				if k.Name == s.Kind {
-					l.studies[run] = fmt.Sprintf("%s: %s, %s", k.Command, k.Title, s.Dataset)
-				}
-			}
-		}
-	}
+	l := &RunList{Dir: dir, Runs: []RunLine{}}
 	for _, r := range runs {
 		line := runLine(r)
-		if (f.Dataset == "" || strings.EqualFold(f.Dataset, line.Dataset)) &&
-			(f.Method == "" || f.Method == line.Method) &&
+		if (f.Method == "" || f.Method == line.Method) &&
 			(f.Stage == "" || f.Stage == string(line.Stage)) &&
 			(f.Status == "" || f.Status == string(line.Status)) {
 			l.Runs = append(l.Runs, line)
@@ -363,23 +347,14 @@ func runLine(t lab.Run) RunLine {
 	return r
 }
 
-// fewTrials is the number of dev runs of a study that are still listed one by one.
-const fewTrials = 10
-
 // Tables has one row per run, the newest first, whose name has the data set, the variant, the stage and the
-// seed. The dev runs with which a study tries settings share a row, at the place of the last of them.
+// seed.
 func (l *RunList) Tables() []*table.Table {
 	t := table.New(fmt.Sprintf("%s in %s", format.Count(len(l.Runs), "run"), l.Dir),
 		"run", "status", "epochs", "accuracy").Right(4)
 	newest := slices.SortedStableFunc(slices.Values(l.Runs), func(a, b RunLine) int {
 		return b.written.Compare(a.written)
 	})
-	tried := map[string][]RunLine{} // by study
-	for _, r := range newest {
-		if study := l.studies[filepath.Base(r.Dir)]; study != "" && r.Stage == train.Dev {
-			tried[study] = append(tried[study], r)
-		}
-	}
 	var reasons []string
 	failed := map[string][]string{} // folders, by the reason
 	for _, r := range newest {
@@ -389,17 +364,7 @@ func (l *RunList) Tables() []*table.Table {
 			}
 			failed[r.Error] = append(failed[r.Error], r.Dir)
 		}
-		study := l.studies[filepath.Base(r.Dir)]
-		switch others := tried[study]; {
-		case r.Stage != train.Dev || len(others) <= fewTrials:
-			t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
-		case r.Dir == others[0].Dir:
-			best := slices.MaxFunc(others, func(a, b RunLine) int { // NaN is the least
-				return cmp.Compare(format.Value(a.Accuracy), format.Value(b.Accuracy))
-			})
-			t.Row(study, fmt.Sprintf("best of %d", len(others)), "",
-				format.Percent(format.Value(best.Accuracy)))
-		}
+		t.Row(filepath.Base(r.Dir), r.Status, r.Epochs, format.Percent(format.Value(r.Accuracy)))
 	}
 	for _, why := range reasons {
 		name := failed[why][0]

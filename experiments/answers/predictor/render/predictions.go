@@ -251,10 +251,8 @@ func counts(samples []predictor.Prediction, names []string) (list []classCount) 
 	return list
 }
 
-// summary says how many predictions are right of those that could be, or of which classes they are, and how
-// many are uncertain.
-func (s *Sheet) summary(classes []classCount) string {
-	const most = 5 // classes
+// summary says how many predictions are right of those that could be, and how many are uncertain.
+func (s *Sheet) summary() string {
 	n := s.Count()
 	text := format.Count(n.Samples, "prediction")
 	if n.Known > 0 {
@@ -265,15 +263,6 @@ func (s *Sheet) summary(classes []classCount) string {
 			text += "; 1 is of a class that is no candidate"
 		default:
 			text += fmt.Sprintf("; %d are of classes that are no candidates", n.Outside)
-		}
-	} else {
-		var list []string
-		for _, c := range classes[:min(most, len(classes))] {
-			list = append(list, fmt.Sprintf("%d %s", c.Samples, format.ClassName(c.Name)))
-		}
-		text += ": " + strings.Join(list, ", ")
-		if others := len(classes) - most; others > 0 {
-			text += ", and " + format.Count(others, "other class")
 		}
 	}
 	if n.Abstained > 0 {
@@ -321,7 +310,7 @@ func (s *Sheet) Write(w io.Writer) error {
 	}
 	classes := counts(s.Samples, s.Candidates.Names)
 	return sheetPage.Execute(w, map[string]any{
-		"Title": s.summary(classes), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
+		"Title": s.summary(), "Note": s.Note, "Value": valueName(s.Predictions), "Fits": s.Fits != nil,
 		"Cards": cards, "Classes": classes, "States": states(cards),
 	})
 }

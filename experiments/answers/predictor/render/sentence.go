@@ -86,7 +86,8 @@ func Sentence(c *predictor.Comparison, most int) string {
 			s += "; " + against + " favours " + format.ClassName(c.Against) + " most"
 		}
 	} else {
-		s += ". No single group decides: " + together(c, parts)
+		s += ". No single group decides: the strongest, " + parts[0].Name + ", favours " +
+			favoured(c, parts[0].LogOdds)
 	}
 	return s + ". Log odds: " + signed(c.LogOdds) + "."
 }
@@ -124,31 +125,6 @@ func reasons(parts []Part, logOdds float64) (favour []string, against string, ou
 		sum += p.LogOdds
 	}
 	return favour, against, favour != nil && sum > math.Abs(logOdds-sum)
-}
-
-// together says what the groups that are shown, all others, and the correction favour.
-func together(c *predictor.Comparison, parts []Part) string {
-	n, sum := 0, 0.0
-	for n < len(parts) && parts[n].Kind == OfGroup {
-		sum += parts[n].LogOdds
-		n++
-	}
-	list := []string{parts[0].Name + " favours " + favoured(c, parts[0].LogOdds)}
-	if cancel := math.Abs(sum) < math.Abs(parts[0].LogOdds)/2; n > 1 && cancel {
-		list[0] = fmt.Sprintf("%d groups cancel out (%s)", n, list[0])
-	} else if n > 1 {
-		list[0] = fmt.Sprintf("%d groups together favour %s (%s)", n, favoured(c, sum), list[0])
-	}
-	for _, p := range parts[n:] {
-		name, verb := p.Name, " favours "
-		if p.Kind == OfCorrection {
-			name = "the " + name
-		} else if strings.HasSuffix(name, "together") {
-			verb = " favour "
-		}
-		list = append(list, name+verb+favoured(c, p.LogOdds))
-	}
-	return strings.Join(list, "; ")
 }
 
 // favoured says which class a difference of log probabilities favours: "wren by 0.67".
