@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -203,9 +204,12 @@ func (a *answer) class(rank int) Probability {
 	}
 }
 
-// find returns the rank of the candidate with a name, as in the data set or as it is printed. It is not the
-// predicted one.
+// find returns the rank of the candidate with a name, as in the data set or as people write it: case,
+// underscores, hyphens and a number in front may differ. It is not the predicted one.
 func (a *answer) find(name string) (int, error) {
+	fold := func(name string) string {
+		return strings.ToLower(strings.ReplaceAll(format.ClassName(name), "-", " "))
+	}
 	name = dataset.Name(name)
 	var names []string
 	for _, class := range a.Candidates.Names {
@@ -213,7 +217,7 @@ func (a *answer) find(name string) (int, error) {
 	}
 	z := slices.Index(a.Candidates.Names, name)
 	if z < 0 {
-		z = slices.Index(names, name)
+		z = slices.IndexFunc(names, func(class string) bool { return fold(class) == fold(name) })
 	}
 	rank, wrong := slices.Index(a.order, z), &invalid.Error{Field: "against", Got: invalid.Quote(name)}
 	switch rank {
