@@ -207,3 +207,13 @@ func TestInitOfGroups(t *testing.T) {
 	// The probability that 1000 draws span less than 0.99 of the range is below 1e-3.
 	testkit.Near(t, "range of V", float64(slices.Max(v.Data)-slices.Min(v.Data)), 0.995e-3, 0.005e-3)
 }
+
+func TestInitFollowsTheSeed(t *testing.T) {
+	c := singletons
+	c.Variant, c.K = model.KSoft, 2
+	one, again, two := start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 1), start(t, c, 6, 4, nil, 2)
+	testkit.Equal(t, "the same seed", again, one)
+	if slices.Equal(one.W.Data, two.W.Data) || slices.Equal(one.V.Data, two.V.Data) {
+		t.Error("another seed gives the same parameters")
+	}
+}
