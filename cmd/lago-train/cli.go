@@ -73,7 +73,7 @@ var elsewhere = map[string]string{
 // didYouMean suggests the names that a word may mean.
 func didYouMean(word string, names []string) string {
 	if known := elsewhere[word]; slices.Contains(names, known) {
-		return invalid.Suggest([]string{known})
+		return "Did you mean " + known + "?"
 	}
 	return invalid.DidYouMean(word, names)
 }

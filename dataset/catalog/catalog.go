@@ -107,7 +107,7 @@ func folders(dataDir string) (names []string, err error) {
 }
 
 // find returns the place of the data set of a name. Of several folders below the data directory
-// that differ only by case, it takes the one that is spelt like the name, or else the first.
+// that differ only by case, it takes the one that is spelt like the name.
 func find(name string, o Options) (location, error) {
 	switch {
 	case Generated(name):
@@ -124,12 +124,19 @@ func find(name string, o Options) (location, error) {
 		return location{}, err
 	}
 	if !slices.Contains(all, name) {
-		same := func(other string) bool { return strings.EqualFold(dataset.Name(other), dataset.Name(name)) }
-		i := slices.IndexFunc(all, same)
-		if i < 0 {
+		same := slices.DeleteFunc(slices.Clone(all), func(other string) bool {
+			return !strings.EqualFold(dataset.Name(other), dataset.Name(name))
+		})
+		switch len(same) {
+		case 0:
 			return location{}, unknown(name, dataDir, all)
+		case 1:
+			name = same[0]
+		default:
+			return location{}, &invalid.Error{
+				Where: dataDir, Want: "one folder " + invalid.Quote(name), Got: strings.Join(same, " and "),
+			}
 		}
-		name = all[i]
 	}
 	return folderAt(filepath.Join(dataDir, name))
 }
@@ -142,22 +149,16 @@ func (o Options) Named(name string) string {
 	return format.ShellLine(name, "--data-dir", o.DataDir)
 }
 
-// published are the names of the data sets that package fetch downloads.
-var published = []string{"cub", "awa2", "sun"}
-
 // unknown returns the error for a name that is no data set.
 func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),
 		Want:  fmt.Sprintf("%s, a folder of this name in %s, or the path of a folder", glyphsName, dataDir),
-		Got:   "none", Hint: invalid.DidYouMean(name, append(append(folders, published...), glyphsName)),
+		Got:   "none", Hint: invalid.DidYouMean(name, append(folders, glyphsName)),
 	}
-	switch lower := strings.ToLower(name); {
-	case slices.Contains(published, lower):
-		e.Hint = "To download it: lago-train dataset fetch " + format.ShellLine("--data-dir", dataDir, lower)
-	case e.Hint == "":
-		e.Hint = fmt.Sprintf("The command dataset list shows what is there; --data-dir or $%s names another "+
-			"folder.", EnvDataDir)
+	if e.Hint == "" {
+		e.Hint = "The command dataset list shows what is there, and dataset fetch downloads cub, awa2 and " +
+			"sun; --data-dir or $" + EnvDataDir + " names another folder."
 	}
 	return e
 }

@@ -70,6 +70,7 @@ func TestOpenFindsAFolderInAnyCase(t *testing.T) {
 	testkit.Equal(t, "picture of a folder named glyphs", testkit.Must(Picture(t.Context(), folder, 0, 48))(t), nil)
 	copied(t, filepath.Join(root, "MINI"))
 	testkit.Equal(t, "folder of MINI", filepath.Base(open(t, "MINI", root, 1).Source), "MINI")
+	testkit.Fails(Open(t.Context(), "mini", Options{}))(t, root+`: expected one folder "mini", found MINI and Mini`)
 }
 
 func TestUnknownNames(t *testing.T) {
@@ -79,8 +80,7 @@ func TestUnknownNames(t *testing.T) {
 	const generated = "expected glyphs, a folder of this name in "
 	for _, c := range []struct{ name, dir, want string }{
 		{"pest", root, `data set "pest": ` + generated + root + ", or the path of a folder, found none. Did you mean pets?"},
-		{"zoo", root + "/none", "found none. The command dataset list shows what is there; --data-dir or $LAGO_DATA names another folder."},
-		{"cub", root + "/none", "or the path of a folder, found none. To download it: lago-train dataset fetch --data-dir " + root + "/none cub"},
+		{"zoo", root + "/none", "found none. The command dataset list shows what is there, and dataset fetch downloads cub, awa2 and sun; --data-dir or $LAGO_DATA names another folder."},
 	} {
 		_, err := Open(t.Context(), c.name, Options{DataDir: c.dir})
 		if !errors.As(err, new(*invalid.Error)) || !strings.HasSuffix(err.Error(), c.want) {
@@ -160,12 +160,6 @@ func TestDescribe(t *testing.T) {
 	filled := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filled.Kept), "owl,often,,")
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,no,", "wren,,")
-	splits := testkit.Write(t, dir, "splits.csv", "class;part;part2\nowl;train;val\n") // from before there was a wren
-	extended := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
-	testkit.Equal(t, "splits.csv", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
-	testkit.Equal(t, "note", extended.Notes, []string{"splits.csv: 1 class without a part added: wren. Write train, val or test to use them"})
-	testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
-	testkit.Equal(t, "again", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }

@@ -65,9 +65,6 @@ func (r Described) Tables() (list []*table.Table) {
 		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)
 	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
-	for _, text := range r.Notes {
-		t.Note("note: %s", text)
-	}
 	switch {
 	case r.Drafts > 0:
 		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).
@@ -79,25 +76,17 @@ func (r Described) Tables() (list []*table.Table) {
 	return list
 }
 
-// traitValues lists the first values with the numbers of their classes, and counts those of one class.
+// traitValues lists the first values with the numbers of their classes.
 func traitValues(values []descriptions.ValueCount) string {
 	const most = 8
 	var texts []string
-	alone := 0
 	for _, v := range values {
 		texts = append(texts, fmt.Sprintf("%s %d", v.Value, v.Classes))
-		if v.Classes == 1 {
-			alone++
-		}
 	}
 	if more := len(texts) - most; more > 0 {
 		texts = append(texts[:most], fmt.Sprintf("%d others", more))
 	}
-	text := strings.Join(texts, ", ")
-	if alone > 0 {
-		text += fmt.Sprintf("; %d of one class only", alone)
-	}
-	return text
+	return strings.Join(texts, ", ")
 }
 
 // Tables has the problems one per line, and what was checked if there are none.

@@ -110,9 +110,9 @@ func Split(d *dataset.Dataset, s dataset.Split) SplitReport {
 	return r
 }
 
-// Table has the subsets, and the leaks as notes.
+// Table has the subsets, and the leaks as notes. What few val or test classes mean is said by Warnings.
 func (r SplitReport) Table() *table.Table {
-	const mostLeaks = 10 // of one kind that are printed
+	const mostLeaks = 20 // that are printed; JSON has all
 	t := table.New("", "subset", "classes", "samples", "share of classes", "share of samples").Right(4, 5)
 	classes := 0
 	for _, p := range r.Subsets {
@@ -122,20 +122,6 @@ func (r SplitReport) Table() *table.Table {
 	for _, p := range r.Subsets {
 		t.Row(p.Name, len(p.Classes), p.Samples, share(len(p.Classes), classes), share(p.Samples, r.Samples))
 	}
-	val, test := len(r.Subsets[1].Classes), len(r.Subsets[2].Classes)
-	if seen := classes - test; val < FewVal && seen < FewSeen {
-		t.Note("val: %s, of %d seen: too few to choose a number of epochs, so that run fixes it",
-			format.Count(val, "class"), seen)
-	} else if val < FewVal {
-		t.Note("val: %s: run chooses the number of epochs by parts of the %d seen classes",
-			format.Count(val, "class"), seen)
-	}
-	if test == 1 {
-		t.Note("test: 1 class, on which no accuracy can be measured")
-	} else if test < FewTest && classes >= 2*FewTest {
-		t.Note("test: %s, since similar classes, and those with photographs in common, stay together",
-			format.Count(test, "class"))
-	}
 	if len(r.LeftOut) > 0 {
 		t.Note("in no subset: %s", strings.Join(r.LeftOut, ", "))
 	}
@@ -144,16 +130,11 @@ func (r SplitReport) Table() *table.Table {
 	} else {
 		t.Note("leaks: %d", len(r.Leaks))
 	}
-	byKind := make(map[string]int)
-	for _, l := range r.Leaks {
-		if byKind[l.Kind]++; byKind[l.Kind] <= mostLeaks {
-			t.Note("  %s: %s", l.Kind, l)
-		}
+	for _, l := range r.Leaks[:min(len(r.Leaks), mostLeaks)] {
+		t.Note("  %s: %s", l.Kind, l)
 	}
-	for _, kind := range LeakKinds {
-		if more := byKind[kind] - mostLeaks; more > 0 {
-			t.Note("  %s: %d more", kind, more)
-		}
+	if more := len(r.Leaks) - mostLeaks; more > 0 {
+		t.Note("  %d more", more)
 	}
 	if len(r.Uncovered) > 0 {
 		t.Note("attributes of val or test classes that no train class has: %s",

@@ -310,9 +310,6 @@ const (
 	heldOut       = "test_seen" // between samples of seen classes
 )
 
-// LeakKinds are the kinds of leaks.
-var LeakKinds = []string{byName, byDescription, bySample, heldOut}
-
 // similar is a set of classes that should not be in different subsets.
 type similar struct {
 	kind    string

@@ -298,8 +298,8 @@ func (r *traitReader) read(c *column) []*described {
 		return r.probabilities(c, r.table.Attributes[m])
 	case r.fixed:
 		hint := ""
-		if !r.problems.Full("attribute", r.file.File) {
-			hint = r.known.hint(c.name, r.known.find(c.name))
+		if len(r.known.find(c.name)) == 0 && !r.problems.Full("attribute", r.file.File) {
+			hint = invalid.DidYouMean(c.name, r.known.names)
 		}
 		r.file.Report("attribute", c.line, "", "the name of one attribute of the data set",
 			invalid.Quote(c.name), hint)

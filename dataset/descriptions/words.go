@@ -2,7 +2,6 @@ package descriptions
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -311,13 +310,13 @@ func (x *Index) Find(name string) int {
 // punctuation, with the group, without its "has", and without the group.
 type vocabulary struct {
 	spellings
-	names []string // without groups, then with their groups
+	names []string // without and with their groups
 }
 
 // newVocabulary takes the groups of attributes from names such as "has_wing_color::olive", or
 // from their groups.
 func newVocabulary(attributes []Attribute) *vocabulary {
-	v, full := &vocabulary{}, make([]string, len(attributes))
+	v := &vocabulary{}
 	for m, a := range attributes {
 		group, name, found := strings.Cut(a.Name, "::")
 		if !found {
@@ -326,14 +325,14 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 				group = ""
 			}
 		}
-		if full[m] = name; group != "" {
-			full[m] = group + "::" + name
+		full := name
+		if group != "" {
+			full = group + "::" + name
 		}
-		v.names = append(v.names, name)
+		v.names = append(v.names, name, full)
 		group, name = foldName(group), foldName(name)
-		v.add(m, full[m], group+name, strings.TrimPrefix(group, "has")+name, name)
+		v.add(m, full, group+name, strings.TrimPrefix(group, "has")+name, name)
 	}
-	v.names = append(v.names, full...)
 	return v
 }
 
@@ -342,18 +341,4 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 func (v *vocabulary) find(name string) []int {
 	folded := foldName(name)
 	return v.spellings.find(name, folded, folded, folded)
-}
-
-// hint says what a name that means none or several attributes may be.
-func (v *vocabulary) hint(name string, hits []int) string {
-	const most = 6
-	if len(hits) == 0 {
-		return invalid.DidYouMean(name, v.names)
-	}
-	var names []string
-	for _, m := range hits[:min(len(hits), most)] {
-		names = append(names, v.names[len(v.names)/2+m])
-	}
-	return fmt.Sprintf("It may mean %d attributes, such as %s.", len(hits),
-		strings.Join(slices.Compact(names), " or "))
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -27,41 +26,24 @@ type Image struct {
 	Data  []byte // content of the file if it is in memory, nil to read Path
 }
 
-// The extensions of images that are read, and of other pictures. Files with one of the others, or
-// with an unknown one, are read if their first bytes are those of an image.
-var (
-	extensions = []string{
-		".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
-	}
-	unreadable = []string{
-		".heic", ".heif", ".hif", ".avif", ".jxl", ".jp2", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf",
-		".rw2", ".raf", ".raw", ".psd", ".svg", ".pdf", ".mov", ".mp4", ".avi",
-	}
-)
+// The extensions of images that are read. Other files are read if their first bytes are those of an image.
+var extensions = []string{
+	".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+}
 
-// isImage reports whether a file is an image to read, by its name or else by its first bytes. Of a
-// picture that is not read, other is the kind.
-func isImage(path string) (image bool, other string) {
-	ext := strings.ToLower(filepath.Ext(path))
-	if slices.Contains(extensions, ext) {
-		return true, ""
+// isImage reports whether a file is an image to read, by its name or else by its first bytes.
+func isImage(path string) bool {
+	if slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+		return true
 	}
 	f, _, err := fileio.OpenRegular(context.Background(), path)
 	if err != nil {
-		return false, ""
+		return false
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	first := make([]byte, 16)
 	n, _ := io.ReadFull(f, first) // a shorter file is no image
-	switch found := fileio.FormatOf(first[:n]); {
-	case found.Name == fileio.Picture:
-		return true, ""
-	case slices.Contains(unreadable, ext):
-		return false, ext + " file"
-	case found.Hint == fileio.ConvertHint:
-		_, other, _ = strings.Cut(found.Name, " ")
-	}
-	return false, other
+	return fileio.FormatOf(first[:n]).Name == fileio.Picture
 }
 
 // ListPaths returns the images that paths name: files, or folders of images on all levels. Those of the same
@@ -94,7 +76,7 @@ func ListPaths(paths []string) (all []Image, warnings []string, err error) {
 }
 
 // List returns the images in the subfolders of a folder, which are the classes, sorted. Hidden files and the
-// folders of systems are ignored. The warning, if there is one, says how many pictures of which kinds are not
+// folders of systems are ignored. The warning, if there is one, says how many files of which kinds are not
 // read, and which classes have no other.
 //
 // With deep, it returns the images of all levels, each with the name of its folder as its class, if any:
@@ -150,10 +132,10 @@ type listing struct {
 	deep    bool
 	images  []Image
 	folders []string
-	unread  map[string]int // pictures that are not read, by kind
+	unread  map[string]int // files that are not read, by kind
 }
 
-// kinds counts the pictures that are not read, by kind.
+// kinds counts the files that are not read, by kind.
 func (l *listing) kinds() string {
 	var kinds []string
 	for _, ext := range slices.Sorted(maps.Keys(l.unread)) {
@@ -195,27 +177,17 @@ func (l *listing) read(class string) error {
 		}
 		file := filepath.Join(folder, name)
 		info, err := os.Stat(file) // follows links
-		read, other := false, ""
 		isDir := err == nil && info.IsDir()
-		if !isDir {
-			read, other = isImage(file)
-		}
+		read := !isDir && isImage(file)
 		switch {
 		case err != nil && !read: // else it is a link to nothing, and refused as an image that is broken
 			return invalid.File(file, err)
 		case !isDir && !read:
-			if other != "" {
-				l.unread[other]++
-			}
-		case !utf8.ValidString(name):
-			return &invalid.Error{
-				Where: folder, Field: "name " + invalid.Quote(name), Want: "a name in UTF-8",
-				Got: "another encoding", Hint: "Rename it; convmv converts many names.",
-			}
+			l.unread[strings.TrimSpace(strings.ToLower(filepath.Ext(name))+" file")]++
 		case invalid.HasControl(name) || strings.TrimSpace(name) != name: // which a table cannot hold
 			return &invalid.Error{
 				Where: folder, Field: "name " + invalid.Quote(name),
-				Want: "no control characters, and no spaces at the ends",
+				Want: "UTF-8 without control characters, and no spaces at the ends",
 			}
 		case isDir:
 			l.folders = append(l.folders, name)

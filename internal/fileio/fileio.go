@@ -304,17 +304,8 @@ var formats = []struct {
 		begins(`(?i)^(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|head|body|error)`), "a page of HTML or XML",
 		"The server sent a page in place of the file: download it again.",
 	},
-	{
-		begins(`(?s)^\s*\{.*"weight_map"`), "an index of weights in several files",
-		"Give the .safetensors file that it names; several are joined in Python with safetensors.",
-	},
-	{begins(`^\s*(\{\s*("|\})|\[\s*\{)`), "a JSON file", ""},
 	{begins(`^(\xff\xfe|\xfe\xff)`), "text in UTF-16", `In Excel, save it as "CSV UTF-8".`},
 	{begins(`^\x93NUMPY`), "a NumPy array (.npy)", ""},
-	{
-		begins(`(?s)^PK\x03\x04.{26}(\[Content_Types\]|_rels/|docProps|xl/|mimetype)`),
-		"a spreadsheet or another document (.xlsx, .ods)", "",
-	},
 	{begins(`^PK\x03\x04`), "a ZIP archive, such as a PyTorch checkpoint (.pt, .pth), .npz or .xlsx", ""},
 	{begins(`^\x80[\x02-\x05]`), "a Python pickle, such as an old PyTorch checkpoint (.pt, .pth)", ""},
 	{begins(`^\x89HDF`), "an HDF5 file (.h5, or .mat of version 7.3)", ""},
@@ -322,11 +313,6 @@ var formats = []struct {
 	{begins(`^(\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)`), "a compressed file", "Unpack it."},
 	{begins(`(?s)^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP)`), Picture, ""},
 	{begins(`(?s)^.{4}ftyp(hei|hev|mif1|msf1)`), "a HEIC photograph", ConvertHint},
-	{begins(`(?s)^.{4}ftypavi`), "an AVIF image", ConvertHint},
-	{begins(`(?s)^(.{4}JXL |\xff\x0a)`), "a JPEG XL image", ConvertHint},
-	{begins(`(?s)^.{4}ftyp`), "a video", ""},
-	{begins(`^\xd0\xcf\x11\xe0`), "an old Excel or Word document (.xls, .doc)", ""},
-	{begins(`^(PAR1|ARROW1|FEA1)`), "a Parquet, Arrow or Feather file", ""},
 }
 
 // FormatBytes is the number of bytes that FormatOf needs at most.

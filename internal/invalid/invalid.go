@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,7 +87,7 @@ func At(where string, err error) error {
 }
 
 // File returns the error of reading or writing a file. The path is named once, even
-// where the system's error repeats it. A name that does not exist gets its nearest neighbours.
+// where the system's error repeats it.
 func File(path string, err error) error {
 	if err == nil {
 		return nil
@@ -99,23 +98,6 @@ func File(path string, err error) error {
 		err = system.Err
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if to, failed := os.Readlink(path); failed == nil {
-			return &Error{
-				Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there",
-			}
-		}
-		dir, name := filepath.Split(path)
-		var names []string
-		entries, _ := os.ReadDir(filepath.Dir(path)) // none where the folder does not exist either
-		for _, e := range entries {
-			names = append(names, e.Name())
-		}
-		near := Nearest(name, names)
-		for i := range near {
-			near[i] = dir + near[i]
-		}
-		return &Error{Where: path, Err: err, Hint: Suggest(near)}
 	case errors.Is(err, syscall.EISDIR):
 		return &Error{Where: path, Want: "a file", Got: "a folder"}
 	case errors.Is(err, syscall.ENOTDIR):
@@ -187,23 +169,21 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 }
 
 // DidYouMean returns a question that suggests the names nearest to text, or "" where none is near.
-func DidYouMean(text string, names []string) string { return Suggest(Nearest(text, names)) }
-
-// Suggest returns a question that suggests names, or "" for none.
-func Suggest(names []string) string {
-	if len(names) == 0 {
+func DidYouMean(text string, names []string) string {
+	near := nearest(text, names)
+	if len(near) == 0 {
 		return ""
 	}
-	return "Did you mean " + strings.Join(names, " or ") + "?"
+	return "Did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // maxNamed bounds the names that are compared, so that a file of thousands of unknown
 // names is reported within a second.
 const maxNamed = 2000
 
-// Nearest returns up to three of the names that differ from text by a few letters at
+// nearest returns up to three of the names that differ from text by a few letters at
 // most, or that begin with it, nearest first. To a number none is near.
-func Nearest(text string, names []string) []string {
+func nearest(text string, names []string) []string {
 	const most = 3
 	near, distances := []string{}, map[string]int{}
 	if !strings.ContainsFunc(text, unicode.IsLetter) {

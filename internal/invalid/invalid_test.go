@@ -15,17 +15,16 @@ func TestErrorText(t *testing.T) {
 	cause, dir := errors.New("unexpected end"), t.TempDir()
 	testkit.Write(t, dir, "a.csv", "")
 	for want, err := range map[string]error{
-		"a.csv: line 3: expected a number, found x. Write 0.5.":                    &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
-		`c.json: "k\x1b[31m": expected 1, found "2\n"`:                             &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
-		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":                      &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
-		"a.csv: unexpected end":                                                    At("a.csv", cause),
-		"k: expected 1, found 2: unexpected end. Try 1.":                           &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
-		"f.json: lr: expected 1, found 2":                                          At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
-		"f.json: eszsl: expected 1, found 2":                                       At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
-		"/nowhere-to-be-found: no such file or directory":                          File("/nowhere-to-be-found", testError(os.Open("/nowhere-to-be-found"))),
-		dir + "/a.cvs: no such file or directory. Did you mean " + dir + "/a.csv?": File(dir+"/a.cvs", testError(os.Open(dir+"/a.cvs"))),
-		dir + ": expected a file, found a folder":                                  File(dir, testError(os.ReadFile(dir))),
-		dir + "/a.csv/b/c: expected folders above it, found a file":                File(dir+"/a.csv/b/c", os.MkdirAll(dir+"/a.csv/b/c", 0o755)),
+		"a.csv: line 3: expected a number, found x. Write 0.5.":     &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
+		`c.json: "k\x1b[31m": expected 1, found "2\n"`:              &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
+		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":       &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
+		"a.csv: unexpected end":                                     At("a.csv", cause),
+		"k: expected 1, found 2: unexpected end. Try 1.":            &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
+		"f.json: lr: expected 1, found 2":                           At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
+		"f.json: eszsl: expected 1, found 2":                        At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
+		"/nowhere-to-be-found: no such file or directory":           File("/nowhere-to-be-found", testError(os.Open("/nowhere-to-be-found"))),
+		dir + ": expected a file, found a folder":                   File(dir, testError(os.ReadFile(dir))),
+		dir + "/a.csv/b/c: expected folders above it, found a file": File(dir+"/a.csv/b/c", os.MkdirAll(dir+"/a.csv/b/c", 0o755)),
 	} {
 		e, ok := err.(*Error)
 		if !ok || err.Error() != want || e.Usage != (e.Field == "lr") {
@@ -47,7 +46,7 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string][]string{
 		"cbu": {"cub"}, "AWA": {"awa2"}, "glyhps": {"glyphs"}, "sim": {"simulated-cub"}, "mnist": {}, "": {},
 	} {
-		testkit.Equal(t, fmt.Sprintf("%q", text), Nearest(text, names), want)
+		testkit.Equal(t, fmt.Sprintf("%q", text), nearest(text, names), want)
 	}
 	testkit.Equal(t, "AWA2", testkit.Must(OneOf("AWA2", names...))(t), "awa2")
 }

@@ -29,9 +29,8 @@ type Table struct {
 	Rows   [][]any
 	Notes  []string
 
-	lines    []int // by the number of rows above
-	columns  []pretty.ColumnConfig
-	optional []string
+	lines   []int // by the number of rows above
+	columns []pretty.ColumnConfig
 }
 
 // New returns a table with one header cell per column.
@@ -52,55 +51,24 @@ func (t *Table) Line() *Table {
 // OmitEmpty removes the columns whose cells are all format.Missing.
 func (t *Table) OmitEmpty() *Table {
 	for i := len(t.Header) - 1; i >= 0; i-- {
-		if !slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
-			t.omit(i)
+		if slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
+			continue
+		}
+		t.Header = slices.Delete(slices.Clone(t.Header), i, i+1)
+		t.Rows = slices.Clone(t.Rows)
+		for j, r := range t.Rows {
+			if len(r) > i {
+				t.Rows[j] = slices.Delete(slices.Clone(r), i, i+1)
+			}
+		}
+		if i < len(t.columns) {
+			t.columns = slices.Delete(t.columns, i, i+1)
+			for j := range t.columns {
+				t.columns[j].Number = j + 1
+			}
 		}
 	}
 	return t
-}
-
-func (t *Table) omit(i int) {
-	t.Header = slices.Delete(slices.Clone(t.Header), i, i+1)
-	t.Rows, t.columns = slices.Clone(t.Rows), slices.Clone(t.columns)
-	for j, r := range t.Rows {
-		if len(r) > i {
-			t.Rows[j] = slices.Delete(slices.Clone(r), i, i+1)
-		}
-	}
-	if i < len(t.columns) {
-		t.columns = slices.Delete(t.columns, i, i+1)
-		for j := range t.columns {
-			t.columns[j].Number = j + 1
-		}
-	}
-}
-
-// Optional names columns that text leaves out one after the other, with a note, where a word or a number
-// would be broken otherwise.
-func (t *Table) Optional(columns ...string) *Table {
-	t.optional = columns
-	return t
-}
-
-// fitted returns the table without the optional columns for which there is no room.
-func (t *Table) fitted(width int) *Table {
-	fit, omitted := *t, []string(nil)
-	for _, name := range t.optional {
-		least := 1
-		_, _, word := fit.widths()
-		for _, w := range word {
-			least += w + 3 // a line and two spaces
-		}
-		if i := slices.Index(fit.Header, name); i >= 0 && least > width {
-			fit.omit(i)
-			omitted = append(omitted, name)
-		}
-	}
-	if omitted != nil {
-		fit.Notes = append(slices.Clip(t.Notes),
-			fmt.Sprintf("not shown in %d columns: %s", width, strings.Join(omitted, ", ")))
-	}
-	return &fit
 }
 
 // Note adds a sentence below the table.
@@ -136,7 +104,6 @@ func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 // wrapped, and the notes, in lines of at most line characters unless it is 0.
 func (t *Table) Text(width, line int) string {
 	var b strings.Builder
-	t = t.fitted(width)
 	if t.Title != "" {
 		b.WriteString(format.WrapLines(t.Title, line, 0) + "\n")
 	}

@@ -70,17 +70,6 @@ two
 	testkit.Equal(t, "found", everything().Text(27, 0), want)
 }
 
-// Optional columns are left out where numbers would be broken, the first of them first, and only from text.
-func TestOptional(t *testing.T) {
-	made := table.New("", "name", "accuracy", "over seeds", "difference").Right(2, 3, 4).Optional("over seeds", "accuracy")
-	made.Row("a long name", "50.0 %", "0.1 %", "+1.0 (-0.1 to 2.5)").Note("a note")
-	for width, want := range map[int]string{80: "", 48: "", 47: "not shown in 47 columns: over seeds\n", 39: "not shown in 39 columns: over seeds, accuracy\n"} {
-		_, got, _ := strings.Cut(made.Text(width, 0), "a note\n")
-		testkit.Equal(t, fmt.Sprint(width), got, want)
-	}
-	testkit.WantText(t, made.CSV(), "name,accuracy,over seeds,difference")
-}
-
 // No line of a table is longer than the width, and words stay whole if there is room for them.
 func TestTextIsAsWideAsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -163,9 +163,6 @@ func (a *Accuracies) Tables() []*table.Table {
 	}
 	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
 		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
-	if t.Optional(overSeeds); a.overDraws() {
-		t.Optional(a.Minus)
-	}
 	columns := a.columns()
 	for i, c := range columns {
 		if t.Header = append(t.Header, c.title); !c.left {
