@@ -196,7 +196,7 @@ func TestTableOfASplit(t *testing.T) {
 	r.Leaks = append(slices.Repeat(r.Leaks, 23), Leak{Kind: "sample"})
 	text := r.Table().Text(1000, 0)
 	testkit.WantText(t, text, "\nleaks: 24\n", "  4 more\n")
-	testkit.Equal(t, "leaks shown", strings.Count(text, "  name: class"), 10)
+	testkit.Equal(t, "leaks shown", strings.Count(text, "  name: class"), 20)
 }
 
 func TestErrors(t *testing.T) {
