@@ -19,7 +19,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Page returns the Markdown of a page of Names, whose first paragraph begins with the question that it answers.
+// Page returns the Markdown of a page of Names, whose first paragraph begins with the question that it
+// answers.
 func Page(name string) string {
 	text, _ := files.ReadFile(name + ".md") // which is there
 	return string(text)

@@ -169,8 +169,8 @@ func logits[T Float](xNode, wNode, bNode *G.Node) *G.Node {
 	}})
 }
 
-// penalties makes |W|^2 and |W U^T|^2, the latter from W U^T or, if there are many classes, the cheaper way from
-// W (U^T U). As in the paper, the biases are not penalised; the authors' program adds |b|^2.
+// penalties makes |W|^2 and |W U^T|^2, the latter from W U^T or, if there are many classes, the
+// cheaper way from W (U^T U). As in the paper, the biases are not penalised; the authors' program adds |b|^2.
 func penalties[T Float](phase *int, wNode, uNode *G.Node) *G.Node {
 	w, u, terms := input[T](wNode), input[float64](uNode), output[T](2)
 	square, size := 2*u.shape[0] > u.shape[1], u.shape[0]

@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program_limit=42600
-tests_limit=24950
+program_limit=38850
+tests_limit=22150
 long_limit=0
 
 helpers='testkit|testlab|baselinetest|networktest'

@@ -91,8 +91,10 @@ func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 // arm is a method: LAGO, which starts from each of the paper's variants, one variant, or a baseline.
 func (c *Comparison) arm(name string) (lab.Arm, error) {
 	if name == lab.LAGOMethod {
-		return lab.Arm{Name: name, Title: config.PublishedResult, Starts: slices.DeleteFunc(slices.Clone(c.LAGO),
-			func(c config.Config) bool { return !c.Method.Variant().Info().Paper })}, nil
+		starts := slices.DeleteFunc(slices.Clone(c.LAGO), func(c config.Config) bool {
+			return !c.Method.Variant().Info().Paper
+		})
+		return lab.Arm{Name: name, Title: config.PublishedResult, Starts: starts}, nil
 	}
 	for _, v := range c.LAGO {
 		if name == v.Method.Label() {
