@@ -97,7 +97,10 @@ func File(path string, err error) error {
 	} else if system := (*os.LinkError)(nil); errors.As(err, &system) {
 		err = system.Err
 	}
+	to, notLink := os.Readlink(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && notLink == nil:
+		return &Error{Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there"}
 	case errors.Is(err, syscall.EISDIR):
 		return &Error{Where: path, Want: "a file", Got: "a folder"}
 	case errors.Is(err, syscall.ENOTDIR):
