@@ -160,6 +160,12 @@ func TestDescribe(t *testing.T) {
 	filled := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filled.Kept), "owl,often,,")
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,no,", "wren,,")
+	splits := testkit.Write(t, dir, "splits.csv", "class;part;part2\nowl;train;val\n") // from before there was a wren
+	extended := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
+	testkit.Equal(t, "splits.csv", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
+	testkit.Equal(t, "note", extended.Notes, []string{"splits.csv: 1 class without a part added: wren. Write train, val or test to use them"})
+	testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
+	testkit.Equal(t, "again", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }

@@ -176,7 +176,9 @@ type Described struct {
 	// groups of classes that no person has checked since --from filled them in
 	Drafts int    `json:"drafts"`
 	Layout string `json:"layout"` // of the table of --from: a line per class, or per class and trait
-	Filled int    `json:"filled"` // empty cells that --empty no wrote no into
+	// classes that were added to splits.csv
+	Notes  []string `json:"notes"`
+	Filled int      `json:"filled"` // empty cells that --empty no wrote no into
 	// file with classes.csv as it was before that; "" if nothing was filled
 	Kept    string `json:"kept"`
 	Written bool   `json:"written"` // false for --dry-run
@@ -288,7 +290,16 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 			return r, err
 		}
 	}
-	return r, d.Save()
+	if err = d.Save(); err != nil {
+		return r, err
+	}
+	added, err := openlayout.ExtendSplits(ctx, dir)
+	if len(added) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s without a part added: %s. "+
+			"Write train, val or test to use them", openlayout.SplitsFile, format.Count(len(added), "class"),
+			strings.Join(added[:min(len(added), 5)], ", ")))
+	}
+	return r, err
 }
 
 // addLike adds the attributes of another data set to the descriptions of one.

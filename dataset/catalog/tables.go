@@ -65,6 +65,9 @@ func (r Described) Tables() (list []*table.Table) {
 		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)
 	}
 	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
+	for _, text := range r.Notes {
+		t.Note("note: %s", text)
+	}
 	switch {
 	case r.Drafts > 0:
 		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).

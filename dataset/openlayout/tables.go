@@ -159,6 +159,32 @@ func SplitClasses(ctx context.Context, dir string) ([]string, error) {
 	return names, r.problems.Err()
 }
 
+// ExtendSplits adds the classes of labels.csv that splits.csv in dir lacks, with empty parts, and returns
+// them. Without the file it does nothing.
+func ExtendSplits(ctx context.Context, dir string) (added []string, err error) {
+	r := &reader{ctx: ctx, dir: dir}
+	labelled, listed := r.classNames(labelsFile, labelColumns...), r.classNames(SplitsFile, table.Any)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(labelled))) {
+		if !slices.Contains(listed, name) {
+			added = append(added, name)
+		}
+	}
+	if listed == nil || len(added) == 0 || r.problems.Len() > 0 {
+		return nil, r.problems.Err()
+	}
+	t := table.Read(ctx, r.path(SplitsFile), &r.problems, []string{classColumn}, table.Any)
+	rows := [][]string{t.Columns}
+	for _, row := range t.Rows {
+		rows = append(rows, row.Cells)
+	}
+	for _, name := range added {
+		row := make([]string, len(t.Columns))
+		row[t.Column(classColumn)] = name
+		rows = append(rows, row)
+	}
+	return added, fileio.WriteCSV(r.path(SplitsFile), rows)
+}
+
 // partColumns are the columns of the three splits, and parts the subsets that they name, or none.
 var (
 	partColumns = []string{"part", "part2", "part3"}
