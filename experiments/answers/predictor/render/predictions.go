@@ -127,7 +127,7 @@ func (l *listing) writeTable(to io.Writer) {
 		if next != "" {
 			cells = append(cells, format.Printable(next))
 		}
-		fmt.Fprintln(to, strings.Join(cells, "  "))
+		_, _ = fmt.Fprintln(to, strings.Join(cells, "  ")) // see buffered.Flush
 	}
 	predicted := func(name, value string) string {
 		return fmt.Sprintf(class+"  %11s", format.Printable(name), value)
