@@ -221,6 +221,14 @@ func TestFinishedRunsAreCheckedBeforeReuse(t *testing.T) {
 		}), TrialFile + ": results_version: expected 13, found 3. Another version of the program, whose results can differ, made this run. " +
 			"Delete the folder, or choose another, to train again."},
 		{"no trial", func(dir string) { testkit.NoError(t, os.Remove(filepath.Join(dir, TrialFile))) }, TrialFile + ": expected a file, since"},
+		{
+			"a damaged trial", func(dir string) { testkit.Write(t, dir, TrialFile, "{") },
+			TrialFile + ": expected what a run writes, found damaged JSON. Delete the folder",
+		},
+		{
+			"no checksum", func(dir string) { testkit.Write(t, dir, ResultFile, "{}") },
+			ResultFile + ": sha256: expected the checksum of the content, found none",
+		},
 		{"a cut curve", func(dir string) {
 			path := filepath.Join(dir, CurveFile)
 			first, _, _ := strings.Cut(testkit.Read(t, path), "\n")

@@ -221,6 +221,21 @@ func TestEvaluateGeneralised(t *testing.T) {
 	testkit.Equal(t, "by the given run", evaluated(t, m).Calibrated, e.Calibrated, cmpopts.IgnoreUnexported(Stacking{}))
 }
 
+// Samples of unseen classes do not change what validation chooses.
+func TestUnseenSamplesChooseNothing(t *testing.T) {
+	l := heldOutLab(t)
+	_, test := trained(t, l)
+	d := *l.Data
+	d.Features.Data = slices.Clone(d.Features.Data)
+	for _, row := range d.SamplesOf(d.Split.Test) {
+		clear(d.Features.Row(row))
+	}
+	want := evaluated(t, Request{Data: l.Data, Model: test[0]})
+	got := evaluated(t, Request{Data: &d, Model: test[0]})
+	testkit.Equal(t, "temperature", got.Temperature.Temperature, want.Temperature.Temperature)
+	testkit.Equal(t, "equal accuracies", got.PerClass == want.PerClass, false)
+}
+
 // The run to validate with has the settings of the model and the most epochs.
 func TestDevRun(t *testing.T) {
 	l := heldOutLab(t)
