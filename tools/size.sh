@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program_limit=38850
+program_limit=38860
 tests_limit=22150
 long_limit=0
 

@@ -272,8 +272,9 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		if t.Columns == nil {
 			t.setColumns(names)
 		} else if t.Rows = append(t.Rows, Row{r.Line, names}); len(names) != r.width {
+			hint := map[bool]string{true: withoutRowNames}[len(names) == r.width+1]
 			t.Report("cells", r.Line, "", fmt.Sprintf("%d cells, one for each column", r.width),
-				fmt.Sprint(len(names)))
+				fmt.Sprint(len(names)), hint)
 		}
 	}
 	if t.Rows == nil {
@@ -287,6 +288,9 @@ func parse(r *Reader, problems *invalid.List) *Table {
 	}
 	return t
 }
+
+const withoutRowNames = "Names of rows? Write the file without: to_csv(index=False), or row.names = FALSE " +
+	"in R."
 
 // Any is an optional column that stands for all others.
 const Any = "*"
@@ -357,6 +361,8 @@ func (t *Table) Report(kind string, line int, column, want, got string, hint ...
 func (t *Table) ReportUnknown(kind string, line int, column, want, name string, known []string) {
 	got, hint := invalid.Quote(name), ""
 	switch {
+	case name == "" && line == 1: // in the header
+		got, hint = "an empty cell", withoutRowNames
 	case name == "":
 		got = "an empty cell"
 	case !t.problems.Full(kind, t.File):
