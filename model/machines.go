@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -150,7 +151,8 @@ func (m *Machine[T]) addUp(l, y, bxe, penalties, gamma *G.Node) {
 	if c.Psi != 0 {
 		semantic := constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k))
 		// In this order, as Gorgonia writes over a first operand that is no constant.
-		distance := G.Must(G.Sum(G.Must(G.Square(G.Must(G.Sub(semantic, gamma))))))
+		difference := G.Must(G.Reshape(G.Must(G.Sub(semantic, gamma)), tensor.Shape{gamma.Shape().TotalSize()}))
+		distance := G.Must(G.Mul(difference, difference)) // of two vectors, their inner product
 		m.terms = append(m.terms, distance)
 		add(scalar[T](g, "psi", c.Psi), distance)
 	}
