@@ -151,7 +151,8 @@ func (m *Machine[T]) addUp(l, y, bxe, penalties, gamma *G.Node) {
 	if c.Psi != 0 {
 		semantic := constant(g, "Gamma_sem", oneHot[T](m.classes.Groups, m.k))
 		// In this order, as Gorgonia writes over a first operand that is no constant.
-		difference := G.Must(G.Reshape(G.Must(G.Sub(semantic, gamma)), tensor.Shape{gamma.Shape().TotalSize()}))
+		size := tensor.Shape{gamma.Shape().TotalSize()}
+		difference := G.Must(G.Reshape(G.Must(G.Sub(semantic, gamma)), size))
 		distance := G.Must(G.Mul(difference, difference)) // of two vectors, their inner product
 		m.terms = append(m.terms, distance)
 		add(scalar[T](g, "psi", c.Psi), distance)
