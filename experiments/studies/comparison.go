@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
@@ -150,7 +151,7 @@ func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcom
 	}
 	r.setClasses(l)
 	r.setDifferences() // of others Missing says why
-	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Differences) > 0 {
+	if c.Common.HoldOut && done.Plan.Folds == 1 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
 		}
@@ -284,6 +285,11 @@ func (r *ComparedMethods) Tables() []*table.Table {
 		list[0].Note("Its baselines were trained without the held-out samples of seen classes " +
 			"(trainval_loc), its LAGO with them.")
 		list[0].Note("Here every method is trained %s.", held)
+	}
+	if r.HoldOut && r.Generalised == nil && len(r.Methods) > 0 {
+		list[0].Note("seen and unseen classes together are not compared: gamma and omega are chosen with "+
+			"--folds 1 or --rotate, on validation classes or parts of at least %d seen classes, of which "+
+			"samples are held out", check.FewSeen)
 	}
 	return slices.Insert(list, 1, r.generalisedTable(), r.generalisedDifferences(), r.differencesTable())
 }

@@ -198,7 +198,7 @@ func TestShuffledDescriptionsLeaveChance(t *testing.T) {
 
 // Methods that were trained without the held-out samples of seen classes are compared among all classes,
 // too, each with its correction. In a rotation each class is both seen and unseen, and the accuracies are
-// those over all parts.
+// those over all parts. One method alone has its own, and where too few classes choose, a note says so.
 func TestGeneralised(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 0, true))
@@ -220,4 +220,14 @@ func TestGeneralised(t *testing.T) {
 	testkit.Equal(t, "accuracy within its interval", within(eszsl.Corrected.Mean, eszsl.Corrected.Intervals.Mean), true)
 	testkit.Equal(t, "difference within its interval", within(eszsl.Difference, eszsl.Interval), true)
 	testkit.WantText(t, testlab.Text(r.Tables()), "first seed, over 4 parts", "│ raw ", "│ stacked (95 % over classes) ", "│ corrected (95 % over classes) ", "│ both stacked ", "│ both corrected ")
+
+	c.Methods = c.Methods[1:]
+	alone := askComparison(t, l, c)
+	testkit.Equal(t, "of one method alone", alone.Generalised[0].Corrected.Mean, eszsl.Corrected.Mean)
+	testkit.WantText(t, testlab.Text(alone.Tables()), "│ stacked (95 % over classes) ")
+	few := lab.New(tiny.Simulate(tiny.Spec{
+		Name: "few", Samples: 90, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: 5, ValClasses: 2, TestClasses: 2,
+	}), t.TempDir())
+	testkit.NoError(t, few.Rotate(4, 0, true))
+	testkit.WantText(t, testlab.Text(askComparison(t, few, c).Tables()), "seen and unseen classes together are not compared: ")
 }

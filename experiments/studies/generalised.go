@@ -62,10 +62,10 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 }
 
 // generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
-// out.
+// out, or no class is left to validate with.
 func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, *model.Scoring, error) {
 	chosen, err := predictor.ChooseForOutcome(ctx, o)
-	if err != nil || chosen.Mixed == nil {
+	if err != nil || chosen == nil || chosen.Mixed == nil {
 		return nil, nil, err
 	}
 	var models []*predictor.Model
@@ -108,7 +108,7 @@ func (r *ComparedMethods) generalisedTable() *table.Table {
 
 // generalisedDifferences compares these harmonic means by the same means.
 func (r *ComparedMethods) generalisedDifferences() *table.Table {
-	if len(r.Generalised) == 0 {
+	if len(r.Generalised) == 0 || len(r.Differences) == 0 {
 		return nil
 	}
 	reference := r.Differences[0].Reference
