@@ -1,6 +1,8 @@
 package dataset_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
@@ -58,9 +60,15 @@ func TestHeldOut(t *testing.T) {
 // The means over the seen classes are in the place of missing features.
 func TestSetAbsent(t *testing.T) {
 	d := &dataset.Dataset{
-		Features: dataset.Matrix[float32]{Rows: 4, Cols: 1, Data: []float32{1, -9, 3, 50}}, Labels: []int{0, 0, 0, 1},
+		Features: dataset.Matrix[float32]{Rows: 5, Cols: 1, Data: []float32{1, -9, 3, 50, float32(math.NaN())}}, Labels: []int{0, 0, 0, 1, 1},
 		Classes: []string{"ant", "bee"}, Split: dataset.Split{Train: []int{0}, Test: []int{1}},
 	}
-	d.SetAbsent([]float64{-9})
-	testkit.Equal(t, "features", d.Features.Data, []float32{1, 2, 3, 50})
+	codes := []dataset.Code{-9, dataset.Code(math.NaN()), dataset.Code(math.Inf(-1))}
+	d.SetAbsent(codes)
+	testkit.Equal(t, "features", d.Features.Data, []float32{1, 2, 3, 50, 2})
+	text := testkit.Must(json.Marshal(codes))(t)
+	testkit.Equal(t, "JSON", string(text), `[-9,"NaN","-Inf"]`)
+	var read []dataset.Code
+	testkit.NoError(t, json.Unmarshal(text, &read))
+	testkit.Equal(t, "read", fmt.Sprint(read), fmt.Sprint(codes))
 }

@@ -1,10 +1,14 @@
 package dataset
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -88,25 +92,49 @@ func ImageFile(dir, id string) string {
 	return path
 }
 
-// Absent says which values stand for missing features, such as -9999, and what is in their place.
+// Code is a value that stands for a missing feature, such as -9999 or NaN.
+type Code float64
+
+// Is reports whether a feature is missing by the code.
+func (c Code) Is(v float32) bool { return v == float32(c) || v != v && c != c }
+
+// MarshalJSON writes a number, or as a text what is none in JSON: "NaN", "+Inf" or "-Inf".
+func (c Code) MarshalJSON() ([]byte, error) {
+	if v := float64(c); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return json.Marshal(fmt.Sprint(float64(c)))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Code) UnmarshalJSON(text []byte) error {
+	v, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	*c = Code(v)
+	return err
+}
+
+// AnyIs reports whether a feature is missing by one of the codes.
+func AnyIs(codes []Code, v float32) bool {
+	return slices.ContainsFunc(codes, func(c Code) bool { return c.Is(v) })
+}
+
+// Absent says which values stand for missing features, and what is in their place.
 type Absent struct {
-	Values []float64 `json:"values"`
+	Values []Code    `json:"values"`
 	Means  []float32 `json:"means"` // of each feature over the seen classes
 }
 
 // Fill puts the means in place of the values that stand for missing features.
 func (a *Absent) Fill(features []float32) {
 	for j, v := range features {
-		for _, missing := range a.Values {
-			if v == float32(missing) {
-				features[j] = a.Means[j]
-			}
+		if AnyIs(a.Values, v) {
+			features[j] = a.Means[j]
 		}
 	}
 }
 
 // SetAbsent puts the means over the seen classes in place of values that stand for missing features.
-func (d *Dataset) SetAbsent(values []float64) {
+func (d *Dataset) SetAbsent(values []Code) {
 	d.Absent = &Absent{Values: values, Means: make([]float32, d.Features.Cols)}
 	rows := d.SamplesOf(d.Split.Seen())
 	if len(rows) == 0 { // without a split
@@ -115,7 +143,7 @@ func (d *Dataset) SetAbsent(values []float64) {
 	sums, counts := make([]float64, d.Features.Cols), make([]float64, d.Features.Cols)
 	for _, i := range rows {
 		for j, v := range d.Features.Row(i) {
-			if !slices.ContainsFunc(values, func(missing float64) bool { return v == float32(missing) }) {
+			if !AnyIs(values, v) {
 				sums[j] += float64(v)
 				counts[j]++
 			}

@@ -217,8 +217,12 @@ func workSettings() setting.List {
 // missingSetting is that of commands that train, or check what they train on. A model has what it was trained
 // with.
 func (o *dataOptions) missingSetting() setting.Setting {
-	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 32) }
-	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999", number).In(setting.Data)
+	code := func(text string) (dataset.Code, error) {
+		v, err := strconv.ParseFloat(text, 32)
+		return dataset.Code(v), err
+	}
+	return setting.Several("missing", &o.Missing, nil, "numbers such as -9999, nan or inf", code).
+		In(setting.Data)
 }
 
 func (o *dataOptions) jsonSetting() setting.Setting {

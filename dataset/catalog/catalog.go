@@ -40,7 +40,7 @@ type Options struct {
 	// Undecided also opens a data set of which it is not said what empty cells mean, see check.Empty.
 	Undecided bool
 
-	Missing []float64       // values that stand for missing features, see dataset.Dataset.SetAbsent
+	Missing []dataset.Code  // values that stand for missing features, see dataset.Dataset.SetAbsent
 	Absent  *dataset.Absent // of a model, in place of Missing; nil for none
 }
 
@@ -226,22 +226,33 @@ func (l location) open(ctx context.Context, o Options) (*dataset.Dataset, error)
 			return d, err
 		}
 	}
-	switch {
-	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // the model refuses others
-		d.FillAbsent(o.Absent)
-	case o.Missing != nil:
-		d.SetAbsent(o.Missing)
-	}
 	return d, nil
 }
 
+// read reads or generates the data set, and fills missing features.
 func (l location) read(ctx context.Context, o Options) (*dataset.Dataset, error) {
+	if o.Absent != nil {
+		o.Missing = o.Absent.Values
+	}
+	d, err := l.readFiles(ctx, o)
+	switch {
+	case err != nil:
+	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // the model refuses others
+		d.FillAbsent(o.Absent)
+	case o.Absent == nil && o.Missing != nil:
+		d.SetAbsent(o.Missing)
+	}
+	return d, err
+}
+
+func (l location) readFiles(ctx context.Context, o Options) (*dataset.Dataset, error) {
 	switch {
 	case l.layout == matLayout:
 		return xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
 	case l.layout == openLayout:
-		options := openlayout.Options{DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit}
-		return openlayout.Load(ctx, l.place, options)
+		return openlayout.Load(ctx, l.place, openlayout.Options{
+			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit, Missing: o.Missing,
+		})
 	case o.DevSplit > 1:
 		return nil, &invalid.Error{
 			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",

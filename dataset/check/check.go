@@ -189,7 +189,7 @@ func (c *checker) features() {
 	for i, j := range places {
 		if j >= 0 {
 			c.report("finite", fmt.Sprintf("feature %d of sample %d", j, i), "a finite number",
-				c.Features.Row(i)[j])
+				c.Features.Row(i)[j], "--missing nan (or inf) puts the mean of the column in its place.")
 		}
 	}
 	if c.problems.Len() == before {

@@ -5,16 +5,18 @@
 //	.csv    numbers separated by commas, one line per sample, with or without a line of
 //	        column names; also from standard input
 //
-// Values are returned as float32 and must be finite.
+// Values are returned as float32. They must be finite, or codes of missing features.
 //
 // The package does not know the classes of the samples, nor what a data set is: see package openlayout.
 package features
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,8 +42,12 @@ type Reader struct {
 
 	// next fills the next row, or returns why its values cannot be used; reading can go on
 	// with the row behind it. The error is io.EOF at the end.
-	next  func(row []float32) (bad *invalid.Error, err error)
+	next func(row []float32) (bad *invalid.Error, err error)
+	// place is that of a column in the row that was read last, with its text in a CSV file.
+	place func(column int) (field, cell string)
 	close func() error
+
+	missing []dataset.Code
 }
 
 // Cols returns the number of values per row, at least 1.
@@ -54,6 +60,32 @@ func (r *Reader) Close() error { return r.close() }
 // on standard input. With named, the first column in CSV may be path or id, with the names of the samples.
 // Errors are *invalid.Error, or the context's.
 func Open(ctx context.Context, path string, named bool) (*Reader, error) {
+	r, err := open(ctx, path, named)
+	if err != nil {
+		return nil, err
+	}
+	next := r.next
+	r.next = func(row []float32) (*invalid.Error, error) {
+		bad, err := next(row)
+		if bad != nil || err != nil || matrix.NotFinite(row) < 0 {
+			return bad, err
+		}
+		j := slices.IndexFunc(row, func(v float32) bool {
+			return !matrix.Finite(v) && !dataset.AnyIs(r.missing, v)
+		})
+		if j < 0 {
+			return nil, nil
+		}
+		field, cell := r.place(j)
+		return &invalid.Error{
+			Where: path, Field: field, Want: finiteNumber, Got: cmp.Or(cell, fmt.Sprint(row[j])),
+			Hint: missingHint,
+		}, nil
+	}
+	return r, nil
+}
+
+func open(ctx context.Context, path string, named bool) (*Reader, error) {
 	if path == "-" {
 		return newCSV(fileio.Stdin(ctx), named)
 	}
@@ -89,18 +121,10 @@ func openNPY(ctx context.Context, path string) (*Reader, error) {
 		if i++; i >= a.Rows {
 			return nil, io.EOF
 		}
-		if err := a.Read(row); err != nil {
-			return nil, err
-		}
-		if j := matrix.NotFinite(row); j >= 0 {
-			return &invalid.Error{
-				Where: path, Field: fmt.Sprintf("row %d, column %d (from 0)", i, j), Want: finiteNumber,
-				Got: fmt.Sprint(row[j]),
-			}, nil
-		}
-		return nil, nil
+		return nil, a.Read(row)
 	}
-	return &Reader{path: path, rows: a.Rows, cols: a.Cols, next: next, close: a.Close}, nil
+	place := func(j int) (field, _ string) { return fmt.Sprintf("row %d, column %d (from 0)", i, j), "" }
+	return &Reader{path: path, rows: a.Rows, cols: a.Cols, next: next, place: place, close: a.Close}, nil
 }
 
 // Read fills block from the next rows and returns how many it filled. These are fewer
@@ -130,12 +154,14 @@ func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
 // ReadAll returns all rows of a file that Open opens, which must be a regular file. If rows cannot be used,
 // the error joins those of the first few and the number of others, and the matrix has a size but no values.
 func ReadAll(ctx context.Context, path string) (x dataset.Matrix[float32], err error) {
-	x, _, err = ReadTable(ctx, path)
+	x, _, err = ReadTable(ctx, path, nil)
 	return x, err
 }
 
-// ReadTable is ReadAll with the names of the columns, nil for none.
-func ReadTable(ctx context.Context, path string) (x dataset.Matrix[float32], names []string, err error) {
+// ReadTable is ReadAll with codes of missing features and the names of the columns, nil for none.
+func ReadTable(ctx context.Context, path string,
+	missing []dataset.Code,
+) (x dataset.Matrix[float32], names []string, err error) {
 	if _, err := fileio.SizeOfRegular(path); err != nil { // rows from a pipe might never end
 		return x, nil, err
 	}
@@ -143,6 +169,7 @@ func ReadTable(ctx context.Context, path string) (x dataset.Matrix[float32], nam
 	if err != nil {
 		return x, nil, err
 	}
+	r.missing = missing
 	x, err = r.All()
 	return x, r.Names, err
 }
@@ -218,6 +245,7 @@ func (r *Reader) Match(names []string) error {
 // Replace makes the reader return means in place of values that stand for missing ones.
 func (r *Reader) Replace(a *dataset.Absent) {
 	next := r.next
+	r.missing = a.Values
 	r.next = func(row []float32) (*invalid.Error, error) {
 		bad, err := next(row)
 		if bad == nil && err == nil {
@@ -250,10 +278,14 @@ const Form = "a line of numbers for each sample, below at most one line of names
 // finiteNumber describes the values that are accepted.
 const finiteNumber = "a finite number in the range of float32"
 
+const missingHint = "Features are known for every sample: leave the column or the sample out, estimate the " +
+	"value, or let --missing nan (or inf) of dataset check and run put the mean of the column in its place."
+
 type csvFile struct {
 	path   string
 	csv    *table.Reader
 	first  []string // row, until it is read
+	last   []string // row that was read, without the name of the sample
 	header int      // its line
 	named  bool     // the first column has the names of the samples
 	ids    []string
@@ -295,6 +327,9 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 			"Above a sample whose numbers rise, write a line of names.")
 	}
 	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}
+	r.place = func(j int) (field, cell string) {
+		return fmt.Sprintf("line %d, column %d", s.csv.Line, j+1), invalid.Quote(s.last[j])
+	}
 	if s.named {
 		r.ids = &s.ids
 	}
@@ -378,6 +413,7 @@ func (s *csvFile) next(row []float32) (bad *invalid.Error, err error) {
 		s.ids = append(s.ids, dataset.Name(record[0]))
 		record = record[1:]
 	}
+	s.last = record
 	return s.parse(record, row), nil
 }
 
@@ -389,17 +425,14 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	for j, cell := range record {
 		v, err := table.Number(cell, 32)
 		switch column := fmt.Sprintf("column %d", j+1); {
-		case err == nil && matrix.Finite(v):
+		case err == nil:
 			to[j] = float32(v)
-		case err == nil || errors.Is(err, strconv.ErrRange):
+		case errors.Is(err, strconv.ErrRange):
 			return s.wrong(s.csv.Line, column, finiteNumber, strings.TrimSpace(cell), "")
+		case table.Missing(cell): // pandas writes an empty cell
+			to[j] = float32(math.NaN())
 		default:
-			hint := ""
-			if table.Missing(cell) {
-				hint = "Features are known for every sample: leave the column or the sample " +
-					"out, or estimate the value."
-			}
-			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), hint)
+			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), "")
 		}
 	}
 	return nil

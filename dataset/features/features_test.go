@@ -77,7 +77,7 @@ func TestCSVErrors(t *testing.T) {
 		{"empty", "", "expected " + Form + ", found none"},
 		{"a decimal comma in quotes", "1,2\n\"1,5\",2\n", `line 2, column 1: expected a number, found "1,5"`},
 		{"too few", "a,b,c\n1,2\n", "line 2: expected " + Form + ", found 3 names above 2 cells"},
-		{"NaN", "1,2\nnan,4\n", "line 2, column 1: expected a finite number in the range of float32, found nan"},
+		{"NaN", "1,2\nnan,4\n", "line 2, column 1: expected a finite number in the range of float32, found \"nan\". Features are known"},
 		{"beyond float32", "1,1e39\n", "line 1, column 2: expected a finite number in the range of float32, found 1e39"},
 		{"the names that pandas gives", "0,1,2,3\n.1,.2,.3,.4\n", "line 1: expected " + Form + ", found numbers that rise from 0 to 3, as names of columns do. In pandas, df.add_prefix(\"f\") makes names of them. Above a sample whose numbers rise, write a line of names."},
 		{"wavelengths", "400,405,410,420,430,440,450,455\n.1,.2,.3,.4,.1,.2,.3,.4\n", "line 1: expected " + Form + ", found numbers that rise from 400 to 455, as names of columns do. In pandas, df.add_prefix(\"f\") makes names of them. Above a sample whose numbers rise, write a line of names."},
@@ -86,7 +86,7 @@ func TestCSVErrors(t *testing.T) {
 		{"spaces", "1 2.5 3\n4 5 6\n", "line 2, column 1: expected a number, found \"4 5 6\""},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `found a quote within a cell. Write "" for it, and quotes around the cell.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
-		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a number, found "NA". Features are known for every sample`},
+		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a finite number in the range of float32, found "NA". Features are known for every sample`},
 	} {
 		path := testkit.Write(t, t.TempDir(), c.name+".csv", c.text)
 		_, err := ReadAll(t.Context(), path)
@@ -160,12 +160,12 @@ func FuzzOpen(f *testing.F) {
 
 // A model takes the columns that it was trained on by their names, and means in place of missing values.
 func TestReaderForModel(t *testing.T) {
-	path := testkit.Write(t, t.TempDir(), "x.csv", "path,b,a\nx/1.jpg,-99,1\nx/2.jpg,4,3\n")
+	path := testkit.Write(t, t.TempDir(), "x.csv", "path,b,a\nx/1.jpg,-99,1\nx/2.jpg,4,3\nx/3.jpg,,inf\n")
 	r := testkit.Must(Open(t.Context(), path, true))(t)
 	testkit.NoError(t, r.Match([]string{"a", "b"}))
-	r.Replace(&dataset.Absent{Values: []float64{-99}, Means: []float32{7, 8}})
+	r.Replace(&dataset.Absent{Values: []dataset.Code{-99, dataset.Code(math.NaN()), dataset.Code(math.Inf(1))}, Means: []float32{7, 8}})
 	x := testkit.Must(r.All())(t)
-	testkit.Equal(t, "features", x.Data, []float32{1, 8, 3, 4})
+	testkit.Equal(t, "features", x.Data, []float32{1, 8, 3, 4, 7, 8})
 	_, id, _ := r.Sample(1)
 	testkit.Equal(t, "name", id, "x/2.jpg")
 	for _, c := range []struct {

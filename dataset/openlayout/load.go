@@ -87,6 +87,8 @@ type Options struct {
 	DevSplit int
 	// WithoutSplit ignores splits.csv, which need not exist. The split is then empty.
 	WithoutSplit bool
+	// Missing are the codes of missing features, which need not be finite.
+	Missing []dataset.Code
 }
 
 // Load reads the data set in dir, an absolute path. Its name is that of the folder in lower
@@ -133,7 +135,7 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 			})
 		}
 	}
-	r.readFeatures()
+	r.readFeatures(opts.Missing)
 	if err := cmp.Or(ctx.Err(), r.problems.Err()); err != nil {
 		return nil, err
 	}
@@ -171,14 +173,14 @@ func featuresIn(dir string) []string {
 	})
 }
 
-func (r *reader) readFeatures() {
+func (r *reader) readFeatures(missing []dataset.Code) {
 	paths := featuresIn(r.dir)
 	if len(paths) != 1 {
 		got := map[int]string{0: "neither", 2: "both"}[len(paths)]
 		r.report(r.dir, FeaturesFile+" or "+featuresCSV, got)
 		return
 	}
-	x, names, err := features.ReadTable(r.ctx, paths[0])
+	x, names, err := features.ReadTable(r.ctx, paths[0], missing)
 	r.problems.AddError(err)
 	r.d.Features, r.d.Columns = x, names
 	r.checkSamples(paths[0], x.Rows)
