@@ -213,3 +213,25 @@ func TestLinksOfTheDocs(t *testing.T) {
 		}
 	}
 }
+
+// A row of README's table has the numbers of lines of docs/results.md that name its method: accuracy and
+// interval, and the interval and p of the difference from LAGO.
+func TestResultsOfTheREADME(t *testing.T) {
+	lines := strings.Split(strings.ToLower(testkit.Read(t, "../../docs/results.md")), "\n")
+	_, rows, _ := strings.Cut(testkit.Read(t, "../../README.md"), "| method | accuracy on unseen classes ")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	for _, row := range strings.Split(rows, "\n")[2:] {
+		cells := strings.Split(strings.Trim(strings.ToLower(strings.ReplaceAll(row, "*", "")), "| "), " | ")
+		method, _, _ := strings.Cut(cells[0], " ")
+		for _, numbers := range [][]string{cells[1:3], cells[min(3, len(cells)):max(len(cells)-1, 3)]} {
+			found := slices.ContainsFunc(lines, func(line string) bool {
+				return strings.Contains(line, method) && !slices.ContainsFunc(numbers, func(number string) bool {
+					return !strings.Contains(line, strings.TrimSpace(number))
+				})
+			})
+			if !found {
+				t.Errorf("docs/results.md has no line of %s with %q", method, numbers)
+			}
+		}
+	}
+}
