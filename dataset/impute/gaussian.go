@@ -29,9 +29,13 @@ const (
 )
 
 // Fit estimates the distribution of the descriptions u, Z x M, NaN for missing entries, by EM with missing
-// entries (Little and Rubin, Statistical Analysis with Missing Data, section 11.2), with shrinkage.
+// entries (Little and Rubin, Statistical Analysis with Missing Data, section 11.2), with shrinkage. Classes
+// without a given entry have no weight.
 func Fit(u dataset.Matrix[float64]) *Gaussian {
 	m := u.Cols
+	u = u.Gather(slices.DeleteFunc(u.AllRows(), func(z int) bool {
+		return !slices.ContainsFunc(u.Row(z), func(p float64) bool { return !math.IsNaN(p) })
+	}))
 	g := &Gaussian{
 		mean: dataset.Means(u, overall(u)), sd: make([]float64, m), mu: make([]float64, m),
 		covariance: mat.NewSymDense(m, nil), weight: float64(u.Rows + pseudoClasses),
@@ -48,6 +52,9 @@ func Fit(u dataset.Matrix[float64]) *Gaussian {
 		if g.sd[a] = leastDeviation; n > 0 {
 			g.sd[a] = max(math.Sqrt(squares/n), leastDeviation)
 		}
+	}
+	if u.Rows == 0 {
+		return g
 	}
 	scores, patterns := g.standardise(u), patternsOf(u)
 	for range iterations {
@@ -280,8 +287,9 @@ const ownDeviation = 0.2
 
 // Expected returns what each given entry of the descriptions u, to which g was fitted, is expected to be by
 // the other entries of its class and by the other classes, within 0 and 1, and the standard deviation; NaN
-// for missing entries. With its class in the covariance, an entry would be expected as it is: 74 % of the
-// most doubtful entries of cub127 were the 1 % that were made wrong, and are 92 % without it.
+// for missing entries. With its class in the covariance, an entry would be expected as it is: of the most
+// doubtful entries of cub127 83 % were the 1 % that were made wrong (80 to 86 in ten draws), and are 92 %
+// without it (90 to 94).
 func (g *Gaussian) Expected(u dataset.Matrix[float64]) (mean, sd dataset.Matrix[float64]) {
 	mean, sd = dataset.Convert[float64](u), dataset.Convert[float64](u)
 	scores, patterns := g.standardise(u), patternsOf(u)
