@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
@@ -54,28 +55,44 @@ func request(t *testing.T, study results.Study, l *lab.Lab, given ...string) *co
 }
 
 // Every study answers, or says what the data set lacks, where there are too few classes for a dev stage, and
-// where it has two validation classes.
+// where it has one, two or three validation classes, or eight seen ones to take them from.
 func TestStudiesOfFewClasses(t *testing.T) {
-	const noneToChoose = "seen classes: expected validation classes, or at least 8 seen classes to take them from"
-	given := map[string][]string{
-		"run": {"seeds=1"}, "reproduce": {"seeds=1"}, "ablate": {"seeds=1"}, "sweep-k": {"seeds=1", "ks=2"}, "groups": {"seeds=1"},
-		"compare": {"seeds=1", "methods=lago,eszsl", "tune=0", "folds=1"}, "noise": {"seeds=1", "ratios=0.5", "noise_seeds=2"}, "search": {"budget=2", "folds=1"},
+	const noneToChoose = "seen classes: expected at least 2 validation classes, or 8 seen classes to take them from"
+	type asked struct{ command, settings string }
+	list := []asked{
+		{"reproduce", ""},
+		{"ablate", ""},
+		{"sweep-k", "ks=2"},
+		{"noise", "ratios=0.5 noise_seeds=2"},
+		{"search", "budget=2 folds=1"},
+		{"compare", "methods=lago,eszsl tune=0 folds=1"},
+		{"compare", "methods=singletons,eszsl tune=0 rotate=3 hold_out=true"},
+		{"compare", "methods=singletons,eszsl tune=0 folds=1 hold_out=true"},
+		{"compare", "methods=singletons tune=2 folds=2"},
+		{"groups", ""},
+		{"run", ""},
 	}
-	for classes, refused := range map[[2]int]map[string]string{ // of train and validation
-		{8, 2}: {},
-		{4, 2}: {},
-		{6, 0}: {"ablate": noneToChoose, "sweep-k": noneToChoose, "search": noneToChoose, "compare": noneToChoose, "noise": noneToChoose, "reproduce": noneToChoose},
-	} {
-		for _, entry := range All {
-			t.Run(fmt.Sprint(classes, " ", entry.Command), func(t *testing.T) {
-				l := lab.New(tiny.Simulate(tiny.Spec{
+	choose := list[:6]
+	for classes, refused := range map[[2]int][]asked{{8, 2}: nil, {4, 3}: nil, {5, 2}: nil, {7, 1}: nil, {5, 1}: choose, {6, 0}: choose} { // of train and validation
+		for _, a := range list {
+			t.Run(fmt.Sprint(classes, a), func(t *testing.T) {
+				d := tiny.Simulate(tiny.Spec{
 					Name: "few", Samples: 160, Dims: 16, Attributes: 9, Groups: 3, TrainClasses: classes[0], ValClasses: classes[1], TestClasses: 4,
-				}), t.TempDir())
-				study := entry.New()
-				r := request(t, study, l, given[entry.Command]...)
-				if want := refused[entry.Command]; want != "" {
+				})
+				d.TestSeen = catalog.HoldOut(d, d.Split)
+				l := lab.New(d, t.TempDir())
+				study := All[slices.IndexFunc(All, func(e Entry) bool { return e.Command == a.command })].New()
+				given := strings.Fields(a.settings)
+				if a.command != "search" {
+					given = append(given, "seeds=1")
+				}
+				r := request(t, study, l, given...)
+				if r.Rotate > 0 {
+					testkit.NoError(t, l.Rotate(r.Rotate, r.RotateSeed, r.Presets[0].HoldOut))
+				}
+				if slices.Contains(refused, a) {
 					_, err := results.Ask(t.Context(), study, r, l)
-					testkit.WantError(t, err, want)
+					testkit.WantError(t, err, noneToChoose)
 					return
 				}
 				found := testlab.Ask[results.Result](t, l, study, r)

@@ -239,9 +239,10 @@ func (o *Outcome) divide(l *Lab, p Plan, arm Arm) (err error) {
 	if p.Stage == config.OnlyTest {
 		o.Source = TestEpochs
 	}
+	const least = 2 // validation classes, as on one any prediction is right
 	val := len(o.Part.Data.Split.Val)
 	// a dev stage alone is about the given validation classes
-	if p.Folds > 1 || val >= check.FewVal || val > 0 && p.Stage != config.DevThenTest {
+	if p.Folds > 1 || val >= check.FewVal || val >= least && p.Stage != config.DevThenTest {
 		return nil
 	}
 	if folds := l.SeenFolds(o.Part); folds != nil {
@@ -251,12 +252,13 @@ func (o *Outcome) divide(l *Lab, p Plan, arm Arm) (err error) {
 	if p.Stage == config.DevThenTest && !arm.chooses() {
 		o.Source = FixedEpochs
 	}
-	if o.Source == DevStage && val == 0 {
+	if o.Source == DevStage && val < least {
 		return &invalid.Error{
 			Where: o.Part.Data.Name, Field: "seen classes",
-			Want: fmt.Sprintf("validation classes, or at least %d seen classes to take them from",
+			Want: fmt.Sprintf("at least %d validation classes, or %d seen classes to take them from", least,
 				check.FewSeen),
-			Got:  fmt.Sprintf("%d without validation classes", len(o.Part.Data.Split.Seen())),
+			Got: fmt.Sprintf("%d with %s", len(o.Part.Data.Split.Seen()),
+				format.Count(val, "validation class")),
 			Hint: "lago-train run trains without, for a fixed number of epochs.",
 		}
 	}
