@@ -6,6 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"math"
 	"os"
@@ -244,6 +249,57 @@ func TestSettingsOfTheDocumentation(t *testing.T) {
 		testkit.NoError(t, os.WriteFile(path, []byte(strings.Replace(page, found, b.String(), 1)), 0o644))
 	} else if diff := gocmp.Diff(b.String(), found); diff != "" {
 		t.Errorf("-update writes it (-want +got):\n%s", diff)
+	}
+}
+
+// The constants of docs/settings.md are those of the code, and all of some packages are there.
+func TestConstantsOfTheDocumentation(t *testing.T) {
+	const root = "../../../"
+	listed := map[string]string{}
+	row := regexp.MustCompile("(?m)^\\| `([a-z/]+)`: `(.+)` \\| (.+) \\| .* \\|$")
+	for _, cells := range row.FindAllStringSubmatch(testkit.Read(t, root+"docs/settings.md"), -1) {
+		values := strings.Split(cells[3], ", ")
+		for i, name := range strings.Split(cells[2], "`, `") {
+			listed[cells[1]+" "+name] = values[i]
+		}
+	}
+	value := func(text string) constant.Value {
+		v, _ := types.Eval(token.NewFileSet(), nil, token.NoPos, text) // of names there is none
+		return v.Value
+	}
+	found := map[string]bool{}
+	for place := range listed {
+		dir, _, _ := strings.Cut(place, " ")
+		if found[dir] {
+			continue
+		}
+		found[dir] = true
+		whole := slices.Contains([]string{"train/lago", "dataset/impute", "model/adapt"}, dir)
+		files := testkit.Must(filepath.Glob(root + dir + "/*.go"))(t)
+		for _, file := range slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") }) {
+			ast.Inspect(testkit.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t), func(n ast.Node) bool {
+				spec, is := n.(*ast.ValueSpec)
+				if !is || spec.Names[0].Obj == nil || spec.Names[0].Obj.Kind != ast.Con {
+					return true
+				}
+				for i, expression := range spec.Values {
+					place, v := dir+" "+spec.Names[i].Name, value(types.ExprString(expression))
+					text, known := listed[place]
+					if found[place] = true; v == nil || v.Kind() == constant.String {
+						continue
+					}
+					if whole && !known || known && !constant.Compare(v, token.EQL, value(text)) {
+						t.Errorf("docs/settings.md: constant %s is %q, %v in the code", place, text, v)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for place := range listed {
+		if !found[place] {
+			t.Errorf("docs/settings.md: %s is no constant of the code", place)
+		}
 	}
 }
 
