@@ -38,8 +38,10 @@ const (
 
 	flagComplex = 0x0800
 
-	// maxRatio is the largest number of bytes that deflate compresses into one.
-	maxRatio = 1032
+	// A compressed variable may take memory of maxInflated and perByte for each compressed byte. Features
+	// compress to a half or, where most are 0, to a tenth; repeated bytes to a thousandth.
+	maxInflated = 32 << 20
+	perByte     = 64
 )
 
 // stream reads the elements of one variable and keeps its position for errors. After the first
@@ -183,7 +185,15 @@ func (s *stream) header(end int64) (m unread) {
 
 // decode reads the data of a variable.
 func (s *stream) decode(m *unread) {
+	memory := max(m.end-s.pos, 4*int64(m.Count()))
 	switch {
+	case s.compressed > 0 && memory > maxInflated+perByte*s.compressed:
+		s.fail(&invalid.Error{
+			Want: format.Bytes(maxInflated+perByte*s.compressed) + " of memory for " +
+				format.Bytes(s.compressed) + " of compressed data, or less",
+			Got:  format.Bytes(memory) + " (" + m.Size() + ")",
+			Hint: "If it is right, save it without compression: -v6 in MATLAB, do_compression=False in SciPy.",
+		})
 	case m.complex:
 		s.unexpected("real numbers", "complex ones")
 	case m.Class.Numeric():
@@ -231,10 +241,6 @@ func (s *stream) numbers(m unread) []float32 {
 			"%d bytes", e.size)
 	case s.pos+e.size != m.end && s.pos+e.size+e.pad != m.end: // before memory is allocated for them
 		s.unexpected("the end of the variable", "%d more bytes", m.end-s.pos-e.size-e.pad)
-	// plain data were counted when the element was opened
-	case s.compressed > 0 && e.size > maxRatio*s.compressed:
-		s.unexpected(fmt.Sprintf("%d bytes of numbers", e.size), "%d compressed bytes, which hold fewer",
-			s.compressed)
 	}
 	if s.err != nil {
 		return nil

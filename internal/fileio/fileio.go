@@ -178,14 +178,32 @@ type Member struct {
 	Value json.RawMessage
 }
 
+// maxMembers is the largest number of members of an object, far above the tensors of any network.
+const maxMembers = 10_000
+
 // ParseObject returns the members of one JSON object in their order. It refuses duplicate
 // keys and text that is not UTF-8, which encoding/json accepts. Errors are *invalid.Error without a place.
 func ParseObject(data []byte) ([]Member, error) {
 	if err := checkText(data); err != nil {
 		return nil, err
 	}
-	var unseen map[string]json.RawMessage
-	if err := json.Unmarshal(data, &unseen); unseen == nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	begin, err := d.Token()
+	list, seen := []Member{}, map[string]bool{}
+	for err == nil && begin == json.Delim('{') && d.More() {
+		key, _ := d.Token()
+		m := Member{Key: fmt.Sprint(key)}
+		switch {
+		case seen[m.Key]:
+			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+		case len(list) == maxMembers:
+			return nil, &invalid.Error{Want: fmt.Sprintf("at most %d keys", maxMembers), Got: "more"}
+		}
+		seen[m.Key] = true
+		err = d.Decode(&m.Value)
+		list = append(list, m)
+	}
+	if err := json.Unmarshal(data, new(struct{})); err != nil || begin != json.Delim('{') {
 		e := &invalid.Error{Want: "one JSON object", Got: "another JSON value"}
 		if syntax := (*json.SyntaxError)(nil); len(bytes.TrimSpace(data)) == 0 {
 			e.Got = "nothing"
@@ -194,19 +212,6 @@ func ParseObject(data []byte) ([]Member, error) {
 			e.Got = fmt.Sprintf("a syntax error in line %d", line)
 		}
 		return nil, e
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	_, err := d.Token()
-	list := make([]Member, 0, len(unseen))
-	for d.More() && err == nil {
-		key, _ := d.Token()
-		m := Member{Key: fmt.Sprint(key)}
-		if _, ok := unseen[m.Key]; !ok {
-			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
-		}
-		delete(unseen, m.Key)
-		err = d.Decode(&m.Value)
-		list = append(list, m)
 	}
 	return list, err
 }

@@ -127,6 +127,11 @@ func TestParseObject(t *testing.T) {
 		_, err := ParseObject([]byte(text))
 		testkit.Equal(t, text, fmt.Sprint(err), want)
 	}
+	many := `{"0": 0`
+	for i := range maxMembers {
+		many += fmt.Sprintf(`, "%d": 0`, i+1)
+	}
+	testkit.Fails(ParseObject([]byte(many+"}")))(t, "expected at most 10000 keys, found more")
 }
 
 func TestWriteReplacesFile(t *testing.T) {
