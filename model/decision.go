@@ -24,7 +24,9 @@ type Decision struct {
 	Scoring                // where all candidates are seen, or all are unseen
 	// where seen and unseen classes are candidates together, chosen on held-out samples; nil without such
 	// samples
-	Mixed      *Scoring    `json:"mixed,omitempty"`
+	Mixed *Scoring `json:"mixed,omitempty"`
+	// chosen with Mixed; evaluations have it, predictions do not
+	Stacking   *Stacking   `json:"stacking,omitempty"`
 	Fit        *Fit        `json:"fit,omitempty"`        // nil if it was not measured
 	Adaptation *Adaptation `json:"adaptation,omitempty"` // nil if it was not chosen
 }
@@ -34,6 +36,14 @@ type Scoring struct {
 	Omega float64 `json:"omega"` // of the correction, from 0, none, to 1
 	// nil if it was not chosen, or if no temperature fits
 	Calibration *Calibration `json:"calibration,omitempty"`
+}
+
+// Stacking is calibrated stacking of corrected scores (Chao et al. 2016), with omega and gamma that were
+// chosen together.
+type Stacking struct {
+	Omega        float64 `json:"omega"`
+	Gamma        float64 `json:"gamma"`         // subtracted from the corrected scores of seen classes
+	HarmonicMean float64 `json:"harmonic_mean"` // of the accuracies that chose it, a fraction
 }
 
 // Correction returns the correction where all candidates are unseen.
@@ -170,6 +180,14 @@ func (d Decision) Check() error {
 	if d.Mixed != nil {
 		if err := d.Mixed.check(); err != nil {
 			return invalid.At("mixed", err)
+		}
+	}
+	if s := d.Stacking; s != nil {
+		if err := (Scoring{Omega: s.Omega}).check(); err != nil {
+			return invalid.At("stacking", err)
+		}
+		if matrix.NotFinite([]float64{s.Gamma, s.HarmonicMean}) >= 0 {
+			return expected("stacking", "others", "a finite gamma and harmonic mean")
 		}
 	}
 	if f := d.Fit; f != nil {

@@ -37,7 +37,7 @@ func TestDecisionRefuses(t *testing.T) {
 	good := func() model.Decision {
 		return model.Decision{
 			Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5, Calibration: &model.Calibration{Temperature: 2}},
-			Mixed: &model.Scoring{Omega: 1}, Fit: &model.Fit{Candidates: fit.Candidates, Quantiles: fit.Quantiles},
+			Mixed: &model.Scoring{Omega: 1}, Stacking: &model.Stacking{Omega: 1, Gamma: -2}, Fit: &model.Fit{Candidates: fit.Candidates, Quantiles: fit.Quantiles},
 			Adaptation: &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 2}, Interval: new(model.Interval)},
 		}
 	}
@@ -46,6 +46,8 @@ func TestDecisionRefuses(t *testing.T) {
 		"correction: expected evidence or standardise":                   func(d *model.Decision) { d.Kind = model.NoCorrection },
 		"omega: expected a number from 0 to 1, found NaN":                func(d *model.Decision) { d.Omega = nan },
 		"mixed: omega: expected":                                         func(d *model.Decision) { d.Mixed.Omega = 2 },
+		"stacking: omega: expected":                                      func(d *model.Decision) { d.Stacking.Omega = -1 },
+		"stacking: expected a finite gamma":                              func(d *model.Decision) { d.Stacking.Gamma = nan },
 		"calibration: temperature: expected a number from 1e-18":         func(d *model.Decision) { d.Calibration.Temperature = 1e308 },
 		"calibration: expected finite errors":                            func(d *model.Decision) { d.Calibration.ErrorAfter = nan },
 		"fit: expected numbers of candidates, the lowest first, and 101": func(d *model.Decision) { d.Fit.Quantiles = nil },

@@ -115,8 +115,8 @@ type ComparedMethods struct {
 	// LAGO minus every baseline, or minus its other rows if there is none; without LAGO the first method
 	// minus the others
 	Differences []MethodDifference `json:"differences"`
-	// the methods in their order, with compare --hold-out, in a rotation or with --folds 1
-	Generalised []Generalised `json:"generalised,omitempty"`
+	// seen and unseen classes together, with compare --hold-out, in a rotation or with --folds 1
+	Generalised *Generalised `json:"generalised,omitempty"`
 }
 
 // ClassAccuracy is the test accuracy of each method on one class, in the order of Methods.
@@ -150,7 +150,12 @@ func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcom
 		HoldOut:     c.Common.HoldOut,
 	}
 	r.setClasses(l)
-	r.setDifferences() // of others Missing says why
+	r.Differences = r.differences(func(x, y int) metrics.Difference { // of others Missing says why
+		return metrics.PairedDifference(r.Methods[x].Test.ByClass, r.Methods[y].Test.ByClass)
+	})
+	for i, pair := range r.pairs() {
+		r.Differences[i].By = r.byPart(pair[0], pair[1])
+	}
 	if c.Common.HoldOut && done.Plan.Folds == 1 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
@@ -242,21 +247,20 @@ func (r *ComparedMethods) pairs() (list [][2]int) {
 	return list
 }
 
-// setDifferences compares methods.
-func (r *ComparedMethods) setDifferences() {
-	r.Differences = []MethodDifference{}
-	var p []float64
+// differences compares methods by a difference of two of them.
+func (r *ComparedMethods) differences(minus func(x, y int) metrics.Difference) []MethodDifference {
+	list, p := []MethodDifference{}, []float64(nil)
 	for _, pair := range r.pairs() {
-		x, y := r.Methods[pair[0]], r.Methods[pair[1]]
 		d := MethodDifference{
-			Reference: x.Name, Method: y.Name, By: r.byPart(pair[0], pair[1]),
-			Difference: metrics.PairedDifference(x.Test.ByClass, y.Test.ByClass),
+			Reference: r.Methods[pair[0]].Name, Method: r.Methods[pair[1]].Name,
+			Difference: minus(pair[0], pair[1]),
 		}
-		r.Differences, p = append(r.Differences, d), append(p, d.P)
+		list, p = append(list, d), append(p, d.P)
 	}
 	for i, corrected := range metrics.Holm(p) {
-		r.Differences[i].Holm = corrected
+		list[i].Holm = corrected
 	}
+	return list
 }
 
 // byPart has the mean difference of two methods in each part of a rotation.
@@ -291,20 +295,22 @@ func (r *ComparedMethods) Tables() []*table.Table {
 			"--folds 1 or --rotate, on validation classes or parts of at least %d seen classes, of which "+
 			"samples are held out", check.FewSeen)
 	}
-	return slices.Insert(list, 1, r.generalisedTable(), r.generalisedDifferences(), r.differencesTable())
+	over := "%s minus each method, over " + format.Count(len(r.Classes), "class") + ":"
+	return slices.Insert(list, 1, append(r.generalisedTables(), r.differencesTable(over, r.Differences))...)
 }
 
-// differencesTable has the differences and what may be concluded from them; nil if there are none.
-func (r *ComparedMethods) differencesTable() *table.Table {
-	if len(r.Differences) == 0 {
+// differencesTable has differences, below a title with the reference, and what may be concluded from them;
+// nil if there are none.
+func (r *ComparedMethods) differencesTable(title string, differences []MethodDifference) *table.Table {
+	if len(differences) == 0 {
 		return nil
 	}
-	reference := r.label(r.Differences[0].Reference)
-	list := slices.SortedStableFunc(slices.Values(r.Differences), func(a, b MethodDifference) int {
+	reference := r.label(differences[0].Reference)
+	list := slices.SortedStableFunc(slices.Values(differences), func(a, b MethodDifference) int {
 		return cmp.Compare(a.Mean, b.Mean)
 	})
-	t := table.New(fmt.Sprintf("%s minus each method, over %s:", reference,
-		format.Count(len(r.Classes), "class")), "method", "points (95 %)", "p (Holm)", "by part").Right(2, 3)
+	t := table.New(fmt.Sprintf(title, reference), "method", "points (95 %)", "p (Holm)", "by part").
+		Right(2, 3)
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)

@@ -7,120 +7,104 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
-	"github.com/lago-train/lago-train/experiments/runs/results"
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
-	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
-// Generalised is a method in the generalised setting, by the models of its first seed; in a rotation pooled
-// over the parts.
+// Generalised has the methods among seen and unseen classes, by the models of their first seed; in a rotation
+// pooled over the parts.
 type Generalised struct {
-	Method    string              `json:"method"`
-	Raw       evaluation.Stacking `json:"raw"`       // scores without correction
-	Stacked   evaluation.Stacking `json:"stacked"`   // these with calibrated stacking
-	Corrected evaluation.Stacking `json:"corrected"` // by seen classes, with the omega that validation chose
-	Omega     float64             `json:"omega"`     // mean over the parts
-	// that of the method which the others are compared with minus this one, both corrected or both stacked
-	Difference        float64          `json:"difference"`
-	Interval          metrics.Interval `json:"interval"`
-	StackedDifference float64          `json:"stacked_difference"`
-	StackedInterval   metrics.Interval `json:"stacked_interval"`
+	Methods []GeneralisedMethod `json:"methods"` // in their order
+	// of the harmonic means of stacked scores, see differences
+	Differences []MethodDifference `json:"differences"`
 }
 
-// generalise evaluates the methods among seen and unseen classes, if dev runs of the same splits can choose
-// gamma and omega.
+// GeneralisedMethod is a method among seen and unseen classes.
+type GeneralisedMethod struct {
+	Method    string              `json:"method"`
+	Raw       evaluation.Stacking `json:"raw"`       // scores without correction
+	Corrected evaluation.Stacking `json:"corrected"` // as predicted, with the omega that validation chose
+	Stacked   evaluation.Stacking `json:"stacked"`   // with the omega and gamma that it chose together
+}
+
+// generalise evaluates the methods among seen and unseen classes. If held-out samples did not choose omega
+// and gamma, it does nothing.
 func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
+	if len(r.Methods) == 0 {
+		return nil
+	}
+	g := new(Generalised)
 	for _, m := range r.Methods {
 		l.Step("seen and unseen classes: %s", m.Name)
-		g := Generalised{Method: m.Name}
-		var raw, stacked, corrected []evaluation.Stacking
+		var raw, corrected, stacked []evaluation.Stacking
 		for _, o := range m.Outcomes {
-			e, chosen, err := generalised(ctx, o)
-			if err != nil {
+			e, err := generalised(ctx, o)
+			if e == nil || err != nil {
 				return err
-			}
-			if e == nil {
-				r.Generalised = nil
-				return nil
 			}
 			raw, stacked = append(raw, *e.Raw), append(stacked, *e.Calibrated)
 			corrected = append(corrected, e.Corrected())
-			g.Omega += chosen.Omega / float64(len(m.Outcomes))
 		}
-		g.Raw, g.Stacked = evaluation.Pool(raw), evaluation.Pool(stacked)
-		g.Corrected = evaluation.Pool(corrected)
-		r.Generalised = append(r.Generalised, g)
+		g.Methods = append(g.Methods, GeneralisedMethod{
+			m.Name, evaluation.Pool(raw), evaluation.Pool(corrected), evaluation.Pool(stacked),
+		})
 	}
-	for _, pair := range r.pairs() {
-		x, y := r.Generalised[pair[0]], &r.Generalised[pair[1]]
-		y.Difference, y.Interval = x.Corrected.Minus(y.Corrected)
-		y.StackedDifference, y.StackedInterval = x.Stacked.Minus(y.Stacked)
-	}
+	g.Differences = r.differences(func(x, y int) metrics.Difference {
+		return g.Methods[x].Stacked.Minus(g.Methods[y].Stacked)
+	})
+	r.Generalised = g
 	return nil
 }
 
-// generalised evaluates one part among seen and unseen classes; nil if no sample of a train class was held
-// out, or no class is left to validate with.
-func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, *model.Scoring, error) {
+// generalised evaluates one part among seen and unseen classes; nil if held-out samples did not choose omega
+// and gamma.
+func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, error) {
 	chosen, err := predictor.ChooseForOutcome(ctx, o)
-	if err != nil || chosen == nil || chosen.Mixed == nil {
-		return nil, nil, err
+	if err != nil || chosen == nil || chosen.Stacking == nil {
+		return nil, err
 	}
-	var models []*predictor.Model
-	for _, run := range []lab.Run{o.Test[0], o.Val[0]} {
-		m, err := evaluation.ReadModel(lab.ModelFiles([]lab.Run{run})[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		models = append(models, m)
+	m, err := evaluation.ReadModel(lab.ModelFiles(o.Test[:1])[0])
+	if err != nil {
+		return nil, err
 	}
-	e, err := evaluation.Evaluate(ctx, evaluation.Request{
-		Data: o.Part.Data, Model: models[0], Dev: models[1],
-		Candidates: models[0].SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
+	return evaluation.Evaluate(ctx, evaluation.Request{
+		Data: o.Part.Data, Model: m,
+		Candidates: m.SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
 	})
-	return e, chosen.Mixed, err
 }
 
-// generalisedTable has the harmonic means of the accuracies on seen and unseen classes; nil if they were not
-// evaluated.
-func (r *ComparedMethods) generalisedTable() *table.Table {
-	if len(r.Generalised) == 0 {
+// generalisedTables have the accuracies on seen and unseen classes, and the differences.
+func (r *ComparedMethods) generalisedTables() []*table.Table {
+	g := r.Generalised
+	if g == nil {
 		return nil
 	}
-	title := "seen and unseen classes as candidates: harmonic mean of the accuracies on both, first seed"
+	title := "seen and unseen classes as candidates, first seed"
 	if r.Parts > 1 {
 		title += fmt.Sprintf(", over %d parts", r.Parts)
 	}
-	t := table.New(title, "method", "raw", "stacked (95 % over classes)", "corrected (95 % over classes)").
-		Right(2, 3, 4)
-	for _, m := range r.Sorted() {
-		g := r.Generalised[r.find(m.Name)]
-		harmonic := func(s evaluation.Stacking) string {
-			return fmt.Sprintf("%s (%s)", format.Percent(s.Mean), s.Intervals.Mean)
+	t := table.New(title, append([]string{"method", "scores", "omega"}, evaluation.StackingHeader...)...).
+		Right(3, 4, 5, 6, 7, 8)
+	for i, m := range r.Sorted() {
+		if i > 0 {
+			t.Line()
 		}
-		t.Row(m.Label(), format.Percent(g.Raw.Mean), harmonic(g.Stacked), harmonic(g.Corrected))
-	}
-	return t.Note("stacked: gamma is subtracted from the raw scores of seen classes; corrected: by seen " +
-		"classes; gamma and omega chosen on validation")
-}
-
-// generalisedDifferences compares these harmonic means by the same means.
-func (r *ComparedMethods) generalisedDifferences() *table.Table {
-	if len(r.Generalised) == 0 || len(r.Differences) == 0 {
-		return nil
-	}
-	reference := r.Differences[0].Reference
-	t := table.New(fmt.Sprintf("%s minus each method, harmonic means in points (95 %%):", r.label(reference)),
-		"method", "both stacked", "both corrected").Right(2, 3)
-	text := func(mean float64, i metrics.Interval) string {
-		return results.DifferenceText(metrics.Difference{Mean: mean, Interval: i})
-	}
-	for _, m := range r.Sorted() {
-		if g := r.Generalised[r.find(m.Name)]; m.Name != reference && g.Interval != (metrics.Interval{}) {
-			t.Row(m.Label(), text(g.StackedDifference, g.StackedInterval), text(g.Difference, g.Interval))
+		found := g.Methods[r.find(m.Name)]
+		row := func(scores string, s evaluation.Stacking) {
+			t.Row(append([]any{m.Label(), scores, fmt.Sprintf("%.2f", s.Omega)}, s.Cells()...)...)
 		}
+		row("raw", found.Raw)
+		row("corrected", found.Corrected)
+		row("stacked", found.Stacked)
 	}
-	return t
+	t.Note("corrected: with the omega that validation chose, as predict does")
+	t.Note("stacked: corrected, then gamma is subtracted from the scores of seen classes; omega and gamma were " +
+		"chosen together")
+	t.Note("AUSUC: area under the curve of seen against unseen, over all gammas")
+	if r.Parts > 1 {
+		t.Note("omega, AUSUC: means over the parts")
+	}
+	return []*table.Table{
+		t, r.differencesTable("%s minus each method, harmonic means of stacked scores:", g.Differences),
+	}
 }

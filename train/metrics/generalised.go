@@ -193,22 +193,46 @@ func (s *Stacking) harmonic(gamma float64) []float64 {
 	return draw(func(means []float64) float64 { return harmonicMean(means[0], means[1]) }, sides[0], sides[1])
 }
 
-// Difference is the harmonic mean with a gamma minus that of other scores of the same samples with
-// another, and its interval over classes, which are resampled alike.
-func (s *Stacking) Difference(gamma float64, other *Stacking,
-	otherGamma float64,
-) (mean float64, interval Interval) {
+// Difference is the harmonic mean with a gamma minus that of other scores of the same samples with another,
+// its interval over classes, which are resampled alike, and p by permutation: a class swaps the accuracies
+// that it has with both, on both sides together.
+func (s *Stacking) Difference(gamma float64, other *Stacking, otherGamma float64) Difference {
 	resamples := s.harmonic(gamma)
 	for i, h := range other.harmonic(otherGamma) {
 		resamples[i] -= h
 	}
-	return s.At(gamma).Mean - other.At(otherGamma).Mean, percentiles(resamples)
+	mine, others := s.recall(gamma), other.recall(otherGamma)
+	difference := func(swaps func(z int) bool) float64 {
+		var a, b, classes [2]float64
+		for z := range mine[0] {
+			swap := swaps(z)
+			for side := range classes {
+				x, y := mine[side][z], others[side][z]
+				if math.IsNaN(x) {
+					continue
+				}
+				if swap {
+					x, y = y, x
+				}
+				a[side], b[side], classes[side] = a[side]+x, b[side]+y, classes[side]+1
+			}
+		}
+		return harmonicMean(a[0]/classes[0], a[1]/classes[1]) - harmonicMean(b[0]/classes[0], b[1]/classes[1])
+	}
+	mean := s.At(gamma).Mean - other.At(otherGamma).Mean
+	return Difference{mean, percentiles(resamples), permuted(len(mine[0]), tolerance, difference)}
 }
 
-// recall returns the accuracy of each seen and each unseen class with samples; pooled that of each class on
-// both sides, NaN without samples.
+// recall returns the accuracies of the classes as seen and as unseen ones, NaN of those that are not or have
+// no samples.
 func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
-	t := newTally(len(s.samples))
+	t, n := newTally(len(s.samples)), len(s.samples)
+	if s.pooled {
+		n /= 2
+	}
+	for k := range sides {
+		sides[k] = slices.Repeat([]float64{math.NaN()}, n)
+	}
 	for _, c := range s.choices {
 		predicted := c.unseen
 		if c.lead > gamma || c.lead == gamma && c.seen < c.unseen {
@@ -217,9 +241,7 @@ func (s *Stacking) recall(gamma float64) (sides [2][]float64) {
 		t.add(c.label, 1, predicted == c.label)
 	}
 	for z, share := range t.Recall() {
-		if t.Samples[z] > 0 || s.pooled {
-			sides[s.side(z)] = append(sides[s.side(z)], share)
-		}
+		sides[s.side(z)][z%n] = share
 	}
 	return sides
 }
@@ -375,25 +397,30 @@ func PairedDifference(a, b []float64) Difference {
 }
 
 func signFlip(d []float64) float64 {
-	limit := math.Abs(floats.Sum(d)) - 1e-12*floats.Norm(d, 1) // equal sums may differ by rounding
-	asFar := func(sign func(z int) bool) bool {
-		var sum float64
+	return permuted(len(d), 1e-12*floats.Norm(d, 1), func(flip func(z int) bool) (sum float64) {
 		for z, v := range d {
-			if sign(z) {
+			if flip(z) {
 				v = -v
 			}
 			sum += v
 		}
-		return math.Abs(sum) >= limit
-	}
+		return sum
+	})
+}
+
+// permuted is p of a difference of two methods over n classes, of which each may swap these, see
+// PairedDifference. Differences that are equal may differ by rounding, up to slack.
+func permuted(n int, slack float64, difference func(swaps func(z int) bool) float64) float64 {
+	limit := math.Abs(difference(func(int) bool { return false })) - slack
+	asFar := func(swaps func(z int) bool) bool { return math.Abs(difference(swaps)) >= limit }
 	var count int
-	if len(d) < 64 && 1<<len(d) <= draws {
-		for signs := range 1 << len(d) {
-			if asFar(func(z int) bool { return signs>>z&1 == 1 }) {
+	if n < 64 && 1<<n <= draws {
+		for swaps := range 1 << n {
+			if asFar(func(z int) bool { return swaps>>z&1 == 1 }) {
 				count++
 			}
 		}
-		return float64(count) / float64(int(1)<<len(d))
+		return float64(count) / float64(int(1)<<n)
 	}
 	r := random()
 	for range draws {

@@ -156,11 +156,22 @@ func TestPool(t *testing.T) {
 	testkit.Equal(t, "gamma", gamma, 0.75)
 	// Seen: class 0 has 1 of 3 samples, 1 and 2 all; unseen: class 1 all, class 2 half.
 	testkit.Equal(t, "accuracies", pooled.At(gamma), generalised((1.0/3+1+1)/3, 0.75), cmpopts.EquateApprox(0, 1e-15))
-	if _, i := pooled.Difference(gamma, pooled, gamma); i != (Interval{}) {
-		t.Errorf("a difference from itself has the interval %v", i)
-	}
+	testkit.Equal(t, "difference from itself", pooled.Difference(gamma, pooled, gamma), Difference{P: 1})
 	one := resampleTogether(func(means []float64) float64 { return means[0] - means[1] }, []float64{1, 2, 3}, []float64{1, 2, 3})
 	testkit.Equal(t, "differences of equal sets", percentiles(one), Interval{})
+}
+
+// Both have half of class 0, which is seen; the first has all of classes 1 and 2, the second none of 1, which is seen,
+// and half of 2. If 1 or 2 is swapped alone, the harmonic means are 0.6 and 0.4, with both or none 6/7 and 1/3: these are
+// half of the assignments.
+func TestDifferenceByHand(t *testing.T) {
+	seen, other, unseen := []float32{1, 0, 0}, []float32{0, 1, 0}, []float32{0, 0, 1}
+	labels, sides := []int{0, 0, 1, 2, 2}, Sides{false, false, true}
+	a := NewStacking(rows(seen, other, other, unseen, unseen), labels, sides)
+	b := NewStacking(rows(seen, other, seen, unseen, seen), labels, sides)
+	d := a.Difference(0, b, 0)
+	testkit.NearAll(t, "mean and p", []float64{d.Mean, d.P}, []float64{6.0/7 - 1.0/3, 0.5}, 1e-12)
+	testkit.Equal(t, "p of the reverse", b.Difference(0, a, 0).P, d.P)
 }
 
 func TestAlone(t *testing.T) {

@@ -1,12 +1,13 @@
 // Package evaluation measures how well a model predicts classes: accuracy, generalised zero-shot accuracy
-// and calibration. Gamma of calibrated stacking and the temperature are chosen by validation, with the run
-// of the dev stage.
+// and calibration of the probabilities, with what validation chose for the model, see model.Decision.
 package evaluation
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -23,8 +24,8 @@ type ScoreKind string
 const (
 	// Logits are scores whose softmax is p(z|x), such as log p(z|x), the scores of LAGO.
 	Logits ScoreKind = "logits"
-	// BareScores only rank the classes. Validation can fit a temperature T, so that the
-	// softmax of s/T is p(z|x).
+	// BareScores only rank the classes. With a temperature T that validation chose, the softmax of s/T is
+	// p(z|x).
 	BareScores ScoreKind = "scores"
 )
 
@@ -36,8 +37,14 @@ type scored struct {
 	rows   []int         // of the samples in their data set
 	ids    []string      // of the samples of that data set, nil if it has none
 	kind   ScoreKind
-	scores dataset.Matrix[float32] // samples x classes
-	raw    dataset.Matrix[float32] // without correction, unless all classes are unseen
+	// T of the probabilities that predict prints, 0 if the scores are none
+	temperature float64
+	omega       float64                 // of the scores
+	scores      dataset.Matrix[float32] // samples x classes
+	// Unless all classes are unseen: scores without correction, and those that stacking is applied to, if it
+	// was chosen.
+	raw, corrected dataset.Matrix[float32]
+	stacking       *model.Stacking
 	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
 	// the columns of the seen classes are left out.
 	alone dataset.Matrix[float32]
@@ -75,26 +82,25 @@ type Evaluation struct {
 	HarmonicMean *float64  `json:"harmonic_mean"` // of seen and unseen
 	AUSUC        *float64  `json:"ausuc"`         // area under the seen-unseen curve
 	Raw          *Stacking `json:"raw"`           // of scores without correction
-	Calibrated   *Stacking `json:"calibrated"`    // of these with the gamma that validation chose
+	Calibrated   *Stacking `json:"calibrated"`    // with the omega and gamma that validation chose together
 
 	Intervals Intervals `json:"intervals"` // over classes
 
 	Kind ScoreKind `json:"score_kind"` // logits or scores
 	Calibration
-	Temperature *Tempered `json:"temperature"` // with the temperature that validation chose
+	// of the probabilities that predict prints; null if it prints scores
+	Temperature *Tempered `json:"temperature"`
 
 	Mistakes []Mistake       `json:"mistakes"` // the most frequent ones
 	ByClass  []ClassAccuracy `json:"by_class"`
 
 	Adapted *Transductive `json:"adapted,omitempty"` // transductive predictions, with --adapt
 
-	Validation *Validation `json:"validation"` // what gamma and the temperature were chosen on
-	Notes      []string    `json:"notes"`      // remarks, as sentences
+	Notes []string `json:"notes"` // remarks, as sentences
 
 	scored       *scored
-	asScored     Stacking // of seen and unseen classes
-	corrected    model.Correction
-	calibrations []*Calibration // that exist: without and with the temperature
+	asScored     Stacking       // of seen and unseen classes
+	calibrations []*Calibration // that exist and differ: without and with the temperature
 }
 
 // Intervals are the 95 % confidence intervals over classes of the accuracies with these names, of a single
@@ -115,27 +121,26 @@ type Source struct {
 	Seed       uint64 `json:"seed"`
 }
 
-// Validation says what gamma and the temperature were chosen by.
-type Validation struct {
-	Of           string   `json:"of"` // folder of a run
-	Samples      int      `json:"samples"`
-	Classes      int      `json:"classes"`
-	HarmonicMean *float64 `json:"harmonic_mean"` // with gamma
-	NLL          *float64 `json:"nll"`           // with the temperature
-}
-
-// Stacking is the accuracy of calibrated stacking (Chao et al. 2016).
+// Stacking is the accuracy with a correction and calibrated stacking (Chao et al. 2016). Pooled, omega, gamma
+// and the area are means.
 type Stacking struct {
+	Omega float64 `json:"omega"` // of the correction
 	Gamma float64 `json:"gamma"` // subtracted from the scores of seen classes
 	metrics.Generalised
+	AUSUC     float64                     `json:"ausuc"` // area under the seen-unseen curve, over all gammas
 	Intervals metrics.GeneralisedInterval `json:"intervals"`
 
 	scores *metrics.Stacking
 	names  []string // of the classes
 }
 
-func stackingAt(s *metrics.Stacking, gamma float64, names []string) Stacking {
-	return Stacking{gamma, s.At(gamma), s.Interval(gamma), s, names}
+// stack returns the accuracy by scores that were corrected with omega.
+func (s *scored) stack(scores dataset.Matrix[float32], omega, gamma float64) Stacking {
+	stacking := metrics.NewStacking(scores, s.labels, s.sides)
+	return Stacking{
+		omega, gamma, stacking.At(gamma), metrics.AUSUC(stacking.Curve()), stacking.Interval(gamma),
+		stacking, s.names,
+	}
 }
 
 // Pool joins the accuracies with several divisions into seen and unseen classes, see metrics.Pool. That
@@ -145,7 +150,7 @@ func Pool(list []Stacking) Stacking {
 		return list[0]
 	}
 	var scores []*metrics.Stacking
-	var gammas []float64
+	var omegas, gammas, areas []float64
 	var columns [][]int
 	classes := map[string]int{}
 	for _, s := range list {
@@ -157,14 +162,17 @@ func Pool(list []Stacking) Stacking {
 			of = append(of, classes[name])
 		}
 		scores, gammas, columns = append(scores, s.scores), append(gammas, s.Gamma), append(columns, of)
+		omegas, areas = append(omegas, s.Omega), append(areas, s.AUSUC)
 	}
 	pooled, gamma := metrics.Pool(scores, gammas, columns, len(classes))
-	return stackingAt(pooled, gamma, nil)
+	return Stacking{
+		stat.Mean(omegas, nil), gamma, pooled.At(gamma), stat.Mean(areas, nil), pooled.Interval(gamma),
+		pooled, nil,
+	}
 }
 
-// Minus is the difference of the harmonic means of two accuracies on the same samples, and its interval over
-// classes.
-func (s Stacking) Minus(other Stacking) (mean float64, interval metrics.Interval) {
+// Minus is the difference of the harmonic means of two accuracies on the same samples.
+func (s Stacking) Minus(other Stacking) metrics.Difference {
 	return s.scores.Difference(s.Gamma, other.scores, other.Gamma)
 }
 
@@ -220,9 +228,8 @@ type ClassAccuracy struct {
 
 const maxMistakes = 10 // listed; samples.csv has all
 
-// evaluate evaluates scores that passed check. validation chooses gamma and the
-// temperature; if it is nil neither is chosen.
-func evaluate(s, validation *scored) *Evaluation {
+// evaluate evaluates scores that passed check.
+func evaluate(s *scored) *Evaluation {
 	tally, none := metrics.Count(s.scores, s.labels), metrics.ClassInterval(nil)
 	accuracy, interval := tally.Accuracy(), tally.Interval()
 	r := &Evaluation{
@@ -232,24 +239,22 @@ func evaluate(s, validation *scored) *Evaluation {
 			interval, interval, metrics.GeneralisedInterval{Seen: none, Unseen: none, Mean: none},
 		},
 	}
-	if validation != nil {
-		r.Validation = &Validation{Samples: validation.scores.Rows, Classes: validation.scores.Cols}
-	}
 	r.listClasses(tally)
 	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
 		r.generalise()
-		r.stack(validation)
 	}
 	if s.kind != BareScores {
 		r.Calibration = calibrate(s, 1, "as scored")
 		r.calibrations = append(r.calibrations, &r.Calibration)
 	}
-	switch {
-	case validation != nil:
-		r.temper(validation)
-	case s.kind == BareScores:
-		r.note("the scores are not probabilities, and without validation no temperature converts them: " +
+	if t := s.temperature; t > 0 {
+		r.Temperature = &Tempered{t, calibrate(s, t, fmt.Sprintf("temperature %.4g", t))}
+	} else {
+		r.note("the scores are not probabilities, and no temperature is stored that converts them: " +
 			"calibration is not available")
+	}
+	if r.Temperature != nil && (r.ECE == nil || s.temperature != 1) {
+		r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
 	}
 	return r
 }
@@ -290,43 +295,18 @@ func (r *Evaluation) generalise() {
 	r.ZSL, r.Intervals.ZSL = zsl.Accuracy().PerClass, metrics.ClassInterval(zsl.Recall())
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
-	stacking := metrics.NewStacking(s.scores, s.labels, s.sides)
-	r.asScored = stackingAt(stacking, 0, s.names)
+	raw := s.stack(s.raw, 0, 0)
+	r.asScored, r.Raw = s.stack(s.scores, s.omega, 0), &raw
 	r.Seen, r.Unseen, r.HarmonicMean = &r.asScored.Seen, &r.asScored.Unseen, &r.asScored.Mean
-	r.Intervals.GeneralisedInterval = r.asScored.Intervals
-	area := metrics.AUSUC(stacking.Curve())
-	r.AUSUC = &area
-}
-
-// stack evaluates scores without correction, and calibrated stacking of these.
-func (r *Evaluation) stack(validation *scored) {
-	s := r.scored
-	stacking := metrics.NewStacking(s.raw, s.labels, s.sides)
-	raw := stackingAt(stacking, 0, s.names)
-	if r.Raw = &raw; validation == nil {
-		return
+	r.Intervals.GeneralisedInterval, r.AUSUC = r.asScored.Intervals, &r.asScored.AUSUC
+	if c := s.stacking; c != nil {
+		stacked := s.stack(s.corrected, c.Omega, c.Gamma)
+		r.Calibrated = &stacked
 	}
-	v := metrics.NewStacking(validation.raw, validation.labels, validation.sides)
-	gamma := v.Best()
-	calibrated, mean := stackingAt(stacking, gamma, s.names), v.At(gamma).Mean
-	r.Calibrated, r.Validation.HarmonicMean = &calibrated, &mean
 }
 
 // Corrected returns the accuracies of seen and unseen classes together as scored.
 func (r *Evaluation) Corrected() Stacking { return r.asScored }
-
-// temper evaluates the probabilities with the temperature that fits the validation scores.
-func (r *Evaluation) temper(validation *scored) {
-	t, err := metrics.FitTemperature(validation.scores, validation.labels)
-	if err != nil {
-		r.note("no temperature fits the validation scores: %v", err)
-		return
-	}
-	nll := metrics.NLL(validation.scores, validation.labels, t)
-	r.Validation.NLL = &nll
-	r.Temperature = &Tempered{t, calibrate(r.scored, t, fmt.Sprintf("temperature %.4g", t))}
-	r.calibrations = append(r.calibrations, &r.Temperature.Calibration)
-}
 
 // calibrate evaluates the probabilities with a temperature.
 func calibrate(s *scored, temperature float64, label string) Calibration {

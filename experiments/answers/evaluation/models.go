@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
-	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/internal/invalid"
@@ -30,10 +28,7 @@ type Request struct {
 	// among them, in the generalised setting, samples held out of these are evaluated, too.
 	Candidates predictor.Candidates
 	Model      *predictor.Model
-	// Dev is the run of the dev stage that chooses gamma and the temperature. If it is nil, one of the same
-	// settings is looked for beside the model.
-	Dev   *predictor.Model
-	Adapt bool // also evaluate the model adapted to the samples
+	Adapt      bool // also evaluate the model adapted to the samples
 }
 
 // ReadModel reads a model by its file in the folder of its run, which is finished.
@@ -50,38 +45,26 @@ func ReadModel(path string) (*predictor.Model, error) {
 	return predictor.Open(path)
 }
 
-// Evaluate evaluates a model. For validation, the run of the dev stage is evaluated in the same way on the
-// validation classes.
+// Evaluate evaluates a model with its decision.
 func Evaluate(ctx context.Context, q Request) (*Evaluation, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	missing := q.findDev()
-	validation, err := q.score(ctx, q.Dev, q.validating())
+	scores, err := q.score(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := q.score(ctx, q.Model, q.Candidates)
-	if err != nil {
-		return nil, err
-	}
-	r := evaluate(scores, validation)
+	r := evaluate(scores)
 	r.Source = Source{
 		string(q.split()), q.Candidates.What, q.Data.Name,
 		q.Model.Path, q.Model.Method.Label(), q.Model.Trial.Seed,
-	}
-	if validation != nil {
-		r.Validation.Of = q.Dev.Dir()
-	}
-	if scores.sides != nil {
-		r.corrected = q.Model.Decision.ForMixed().Correction()
 	}
 	if q.Adapt {
 		if r.Adapted, err = q.adapted(scores); err != nil {
 			return nil, err
 		}
 	}
-	q.addNotes(r, missing)
+	q.addNotes(r)
 	return r, nil
 }
 
@@ -112,15 +95,17 @@ func (q Request) adapted(s *scored) (*Transductive, error) {
 }
 
 // addNotes says what makes the evaluation worth less.
-func (q Request) addNotes(r *Evaluation, missing string) {
-	if q.Adapt && q.split() == predictor.Val {
-		r.note("the settings of the adaptation were chosen on these classes: its accuracy is optimistic")
+func (q Request) addNotes(r *Evaluation) {
+	if q.split() == predictor.Val && q.Model.Decision.Adaptation != nil {
+		r.note("omega, the temperature and the adaptation were chosen on these samples: what was measured " +
+			"with them is optimistic")
 	}
 	if changed, _ := q.Model.Changed(q.Data); changed != "" {
 		r.note("%s", strings.TrimSuffix(changed, "."))
 	}
-	if missing != "" {
-		r.note("neither gamma nor a temperature is chosen: %s", missing)
+	if r.Seen != nil && r.Calibrated == nil && q.split() == predictor.Test {
+		r.note("calibrated stacking was not chosen for this model: repeat the command that trained it, run " +
+			"with --stage full; finished runs are reused, and their models get it")
 	}
 }
 
@@ -148,16 +133,17 @@ func (q *Request) check() error {
 	case q.Adapt && q.generalised():
 		return &invalid.Error{Field: "adapt", Want: "no seen class as a candidate", Got: q.Candidates.What}
 	}
-	return q.checkModel(q.Model)
+	return q.checkModel()
 }
 
-// checkModel returns an error if a model does not fit the data set, or was trained on what it is to be
+// checkModel returns an error if the model does not fit the data set, or was trained on what it is to be
 // evaluated on.
-func (q Request) checkModel(model *predictor.Model) error {
+func (q Request) checkModel() error {
+	model := q.Model
 	if err := model.Fits(q.Data); err != nil {
 		return invalid.At(model.Path, err)
 	}
-	_, unseen := q.classes(model.Trial.Stage)
+	_, unseen := q.classes()
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
 	gzsl, trial := q.generalised(), model.Trial
 	if choosing, _ := q.Data.HeldOut(); gzsl && trial.Stage == train.Dev && len(choosing) == 0 {
@@ -188,21 +174,21 @@ func (q Request) checkModel(model *predictor.Model) error {
 
 // classes returns the seen and the unseen classes; for models of the dev stage the validation
 // classes are unseen.
-func (q Request) classes(stage train.Stage) (seen, unseen []int) {
-	if stage == train.Dev {
+func (q Request) classes() (seen, unseen []int) {
+	if q.split() == predictor.Val {
 		return q.Data.Split.Train, q.Data.Split.Val
 	}
 	return q.Data.Split.Seen(), q.Data.Split.Test
 }
 
 // generalised reports whether seen classes are candidates.
-func (q Request) generalised() bool { return q.sides(q.Candidates, q.Model.Trial.Stage) != nil }
+func (q Request) generalised() bool { return q.sides() != nil }
 
 // sides says of each candidate whether it is unseen; nil if all are.
-func (q Request) sides(c predictor.Candidates, stage train.Stage) metrics.Sides {
-	seen, unseen := q.classes(stage)
-	sides := make(metrics.Sides, len(c.Names))
-	for i, name := range c.Names {
+func (q Request) sides() metrics.Sides {
+	seen, unseen := q.classes()
+	sides := make(metrics.Sides, len(q.Candidates.Names))
+	for i, name := range q.Candidates.Names {
 		z := slices.Index(q.Data.Classes, name)
 		sides[i] = !slices.Contains(seen, z) || slices.Contains(unseen, z)
 	}
@@ -212,27 +198,19 @@ func (q Request) sides(c predictor.Candidates, stage train.Stage) metrics.Sides 
 	return sides
 }
 
-// validating returns the candidates of the dev stage.
-func (q Request) validating() predictor.Candidates {
-	if q.generalised() {
-		return q.Model.SelectedCandidates(q.Data, predictor.Train, predictor.Val)
-	}
-	return q.Model.SelectedCandidates(q.Data, predictor.Val)
-}
-
-// samples returns the samples of unseen classes, and of seen ones among the candidates, for models of a stage
-// to predict, and the number of those of unseen classes, which come first. Of the held-out samples of seen
-// classes one half chooses gamma, in the dev stage, and the other is evaluated.
-func (q Request) samples(c predictor.Candidates, stage train.Stage) (s *scored, ofUnseen int, err error) {
-	d := q.Data
-	_, unseen := q.classes(stage)
-	samples := train.Select(d, unseen)
-	if stage == train.Dev && q.Model.Trial.HoldOut {
+// samples returns the samples of unseen classes, and of seen ones among the candidates, to predict, and the
+// number of those of unseen classes, which come first. Of the held-out samples of seen classes one half has
+// chosen omega and gamma, in the dev stage, and the other is evaluated.
+func (q Request) samples() (s *scored, ofUnseen int, err error) {
+	d, c := q.Data, q.Candidates
+	_, unseen := q.classes()
+	samples, dev := train.Select(d, unseen), q.split() == predictor.Val
+	if dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}
-	s = &scored{names: c.Names, sides: q.sides(c, stage), ids: d.IDs, kind: BareScores}
+	s = &scored{names: c.Names, sides: q.sides(), ids: d.IDs, kind: BareScores}
 	choosing, held := d.HeldOut()
-	if stage == train.Dev {
+	if dev {
 		held = choosing
 	}
 	column := make(map[string]int, len(c.Names))
@@ -257,12 +235,11 @@ func (q Request) samples(c predictor.Candidates, stage train.Stage) (s *scored, 
 	return s, len(samples.Rows), nil
 }
 
-// score scores samples for the candidates with a model, as predict does; nil without a model.
-func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Candidates) (*scored, error) {
-	if m == nil {
-		return nil, nil
-	}
-	s, ofUnseen, err := q.samples(c, m.Trial.Stage)
+// score scores samples for the candidates, as predict does and, where seen classes are among them, with other
+// omegas.
+func (q Request) score(ctx context.Context) (*scored, error) {
+	m, c := q.Model, q.Candidates
+	s, ofUnseen, err := q.samples()
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -272,67 +249,37 @@ func (q Request) score(ctx context.Context, m *predictor.Model, c predictor.Cand
 	if m.Method.Name == methods.LAGO {
 		s.kind = Logits // log p(z|x)
 	}
-	scores := func(m *predictor.Model, c predictor.Candidates, rows []int) (s dataset.Matrix[float32]) {
-		var p *predictor.Predictor
-		if p, err = m.Predictor(c, predictor.Options{Temperature: 1}); err == nil {
+	p, err := m.Predictor(c, predictor.Options{})
+	if err != nil {
+		return nil, invalid.At(m.Path, err)
+	}
+	s.temperature, s.omega = p.Temperature, p.Decision.Correction().Omega
+	scores := func(decision model.Decision, c predictor.Candidates, rows []int) (s dataset.Matrix[float32]) {
+		if err != nil {
+			return s
+		}
+		pipeline := *m.Pipeline
+		pipeline.Decision = decision
+		p, err = m.With(&pipeline).Predictor(c, predictor.Options{Temperature: 1})
+		if err == nil {
 			s, err = p.Scores(q.Data.Features, rows)
 		}
 		return s
 	}
-	if s.scores = scores(m, c, s.rows); err == nil && s.sides != nil {
-		raw := *m.Pipeline
-		raw.Decision = model.Decision{Kind: raw.Decision.Kind}
-		s.raw = scores(m.With(&raw), c, s.rows)
-		if err == nil { // scores may depend on the other candidates
-			s.alone = scores(m, c.Select(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
+	if s.scores = scores(m.Decision, c, s.rows); s.sides != nil {
+		with := func(omega float64) model.Decision {
+			return model.Decision{Kind: m.Decision.Kind, Scoring: model.Scoring{Omega: omega}}
 		}
+		s.raw = scores(with(0), c, s.rows)
+		if q.split() == predictor.Test && m.Decision.Stacking != nil {
+			s.stacking = m.Decision.Stacking
+			s.corrected = scores(with(s.stacking.Omega), c, s.rows)
+		}
+		// scores may depend on the other candidates
+		s.alone = scores(m.Decision, c.Select(func(z int) bool { return s.sides[z] }), s.rows[:ofUnseen])
 	}
 	if err != nil {
 		return nil, invalid.At(m.Path, err)
 	}
 	return s, s.check(m.Path, q.Data.Name)
-}
-
-// findDev finds the run to validate with unless there is one, or says why there is none.
-func (q *Request) findDev() (missing string) {
-	if q.split() == predictor.Val {
-		return "the validation classes themselves are evaluated"
-	}
-	if q.Dev != nil {
-		return ""
-	}
-	dev, err := devRun(q.Model)
-	if err == nil {
-		err = invalid.At("the run of the dev stage beside "+q.Model.Dir()+" cannot validate",
-			q.checkModel(dev))
-	}
-	if err != nil {
-		return err.Error()
-	}
-	q.Dev = dev
-	return ""
-}
-
-// devRun returns the model of the run of the dev stage beside a model that has the same settings except
-// epochs and patience. Of several it is the one with the most epochs.
-func devRun(model *predictor.Model) (*predictor.Model, error) {
-	runs, err := lab.ReadRuns(filepath.Dir(model.Dir()))
-	if err != nil {
-		return nil, err
-	}
-	name := model.Trial.Name()
-	runs = slices.DeleteFunc(runs, func(r lab.Run) bool {
-		same := r.Trial
-		same.Stage, same.Epochs, same.Patience = model.Trial.Stage, model.Trial.Epochs, model.Trial.Patience
-		return r.Stage != train.Dev || r.Missing != nil || same.Name() != name
-	})
-	if len(runs) == 0 {
-		return nil, fmt.Errorf("no finished run of the dev stage with the settings of %s was found beside "+
-			"it (run --stage full trains both unless there are fewer than %d validation classes, run "+
-			"--stage dev one)", model.Dir(), check.FewVal)
-	}
-	longest := slices.MaxFunc(runs, func(a, b lab.Run) int {
-		return cmp.Or(cmp.Compare(a.Epochs, b.Epochs), cmp.Compare(a.Patience, b.Patience))
-	})
-	return ReadModel(filepath.Join(longest.Dir, train.ModelFile))
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
@@ -56,25 +54,26 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 	return read(t, filepath.Join(runs[0].Dir, train.ModelFile))
 }
 
-// In the generalised setting, a model is evaluated as it is decided, and without a correction, to which
-// calibrated stacking is applied: its rows are the same whatever is decided.
-func TestStackingOfRawScores(t *testing.T) {
+// In the generalised setting, a model is evaluated as it is decided, without a correction, and stacked as it is decided,
+// whatever the correction of its predictions is.
+func TestStackingOfCorrectedScores(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trained(t, l)
+	m := trainOne(t, l, "semantic-hard", train.Test, 5, nil)
+	m.Decision.Stacking = &model.Stacking{Omega: 1, Gamma: 0.5}
 	of := func(omega float64) *Evaluation {
-		for _, m := range []*predictor.Model{dev[0], test[0]} {
-			m.Decision.Mixed = &model.Scoring{Omega: omega}
-		}
-		return evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: test[0], Dev: dev[0]})
+		m.Decision.Mixed = &model.Scoring{Omega: omega}
+		return evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: m})
 	}
 	raw, corrected := of(0), of(1)
-	testkit.Equal(t, "raw", raw.Raw.Generalised, metrics.Generalised{Seen: *raw.Seen, Unseen: *raw.Unseen, Mean: *raw.HarmonicMean})
+	testkit.Equal(t, "raw", raw.Raw.Generalised, raw.asScored.Generalised)
 	testkit.Equal(t, "raw beside a correction", corrected.Raw.Generalised, raw.Raw.Generalised)
 	testkit.Equal(t, "stacked beside a correction", corrected.Calibrated.Generalised, raw.Calibrated.Generalised)
-	if corrected.Calibrated.Gamma != raw.Calibrated.Gamma || *corrected.HarmonicMean == *raw.HarmonicMean {
-		t.Errorf("gamma %g and %g, harmonic mean %g", corrected.Calibrated.Gamma, raw.Calibrated.Gamma, *corrected.HarmonicMean)
-	}
-	testkit.WantText(t, testlab.Text(corrected.Tables()), "│ as scored ", "│ raw", "│ stacked: raw, gamma ", "as scored: corrected, omega 1, as predict")
+	testkit.Equal(t, "stacked", raw.Calibrated.Generalised, corrected.asScored.scores.At(0.5))
+	testkit.Equal(t, "area of the same scores", raw.Calibrated.AUSUC, *corrected.AUSUC)
+	testkit.Equal(t, "corrected as without", *corrected.HarmonicMean == *raw.HarmonicMean, false)
+	testkit.WantText(t, testlab.Text(corrected.Tables()), "│ as scored ", "│ raw", "│ stacked: omega 1, gamma 0.5 ", "as scored: corrected, omega 1, as predict")
+	m.Decision.Stacking = nil
+	testkit.WantText(t, of(1).Notes[0], "calibrated stacking was not chosen for this model: repeat")
 }
 
 // all are the candidates of the generalised setting.
@@ -82,21 +81,35 @@ func all(d *dataset.Dataset) predictor.Candidates {
 	return new(predictor.Model).SelectedCandidates(d, predictor.All)
 }
 
-// Scores are those of predict, among seen and unseen classes with the omega that is stored.
+// Scores and probabilities are those of predict, among seen and unseen classes with the omega and the temperature that
+// are stored.
 func TestEvaluateAsPredicted(t *testing.T) {
 	l := heldOutLab(t)
-	dev, test := trained(t, l)
-	for _, m := range []*predictor.Model{dev[0], test[0]} {
-		m.Decision.Mixed = &model.Scoring{Omega: 1}
-	}
-	for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
-		c := test[0].SelectedCandidates(l.Data, s)
-		e := evaluated(t, Request{Data: l.Data, Candidates: c, Model: test[0], Dev: dev[0]})
-		p := testkit.Must(test[0].Predictor(c, predictor.Options{}))(t)
-		r := testkit.Must(p.Predict(t.Context(), &predictor.Samples{Data: l.Data, Rows: e.scored.rows}, predictor.Listing{Top: 1}))(t)
-		testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
-		if s == predictor.All && (e.corrected.Omega != 1 || e.Calibrated == nil) {
-			t.Errorf("scored with %+v", e.corrected)
+	for _, method := range []string{"semantic-hard", "eszsl"} {
+		m := trainOne(t, l, method, train.Test, 5, nil)
+		m.Decision.Calibration = &model.Calibration{Temperature: 2}
+		m.Decision.Mixed = &model.Scoring{Omega: 1, Calibration: &model.Calibration{Temperature: 0.3}}
+		for _, s := range []predictor.Selection{predictor.Unseen, predictor.All} {
+			c := m.SelectedCandidates(l.Data, s)
+			e := evaluated(t, Request{Data: l.Data, Candidates: c, Model: m})
+			p := testkit.Must(m.Predictor(c, predictor.Options{}))(t)
+			samples := &predictor.Samples{Data: l.Data, Rows: e.scored.rows}
+			r := testkit.Must(p.Predict(t.Context(), samples, predictor.Listing{Top: len(c.Names)}))(t)
+			testkit.Near(t, string(s)+": accuracy", e.PerSample, float64(r.Count().Correct)/float64(len(r.Samples)), 1e-9)
+			var nll float64
+			var confidence []float64
+			var right []bool
+			for _, sample := range r.Samples {
+				for _, v := range sample.Best {
+					if c.Names[v.Class] == sample.Class {
+						nll -= math.Log(v.Value) / float64(len(r.Samples))
+					}
+				}
+				confidence, right = append(confidence, sample.Best[0].Value), append(right, c.Names[sample.Best[0].Class] == sample.Class)
+			}
+			printed := []float64{r.Temperature, nll, metrics.NewReliability(confidence, right, predictor.Bins).ECE()}
+			testkit.NearAll(t, method+": probabilities among "+string(s), []float64{e.Temperature.Temperature, *e.Temperature.NLL, *e.Temperature.ECE}, printed, 1e-4)
+			testkit.Equal(t, "omega", e.scored.omega == 1, s == predictor.All)
 		}
 	}
 }
@@ -129,29 +142,15 @@ func evaluated(t testing.TB, q Request) *Evaluation {
 	return testkit.Must(Evaluate(t.Context(), q))(t)
 }
 
-// validatedBy reports an evaluation that another run, or none, validated.
-func validatedBy(t testing.TB, e *Evaluation, want *predictor.Model) {
-	t.Helper()
-	if want == nil {
-		testkit.Equal(t, "validation", e.Validation, nil)
-	} else {
-		testkit.Equal(t, "validated by", e.Validation.Of, want.Dir())
-	}
-}
-
 // The evaluation of val and test equals that of the run.
 func TestEvaluate(t *testing.T) {
 	l := heldOutLab(t)
 	dev, test := trained(t, l)
-	for split, c := range map[string]struct{ model, of *predictor.Model }{"val": {dev[0], nil}, "test": {test[1], dev[1]}} {
-		e := evaluated(t, Request{Data: l.Data, Model: c.model})
-		own := accuracyOf(t, c.model)
+	for split, m := range map[string]*predictor.Model{"val": dev[0], "test": test[1]} {
+		e := evaluated(t, Request{Data: l.Data, Model: m})
+		own := accuracyOf(t, m)
 		testkit.Equal(t, split+": accuracies", []float64{e.PerClass, e.PerSample, e.ZSL}, []float64{own.PerClass, own.PerSample, own.PerClass})
 		testkit.Equal(t, "split and kind", []any{e.Source.Split, e.Kind, e.ECE != nil}, []any{split, Logits, true})
-		validatedBy(t, e, c.of)
-		if c.of == nil {
-			testkit.WantText(t, strings.Join(e.Notes, "\n"), "themselves are evaluated")
-		}
 	}
 }
 
@@ -169,102 +168,37 @@ func TestEvaluateAdapted(t *testing.T) {
 	testkit.WantText(t, strings.Join(onVal.Notes, "\n"), "optimistic")
 }
 
-// stackingOf scores held samples of seen classes and the samples of unseen ones that are not held out for
-// the classes of both.
-func stackingOf(t *testing.T, d *dataset.Dataset, m *predictor.Model, held, seen, unseen []int) *metrics.Stacking {
-	t.Helper()
-	classes := slices.Sorted(slices.Values(slices.Concat(seen, unseen)))
-	var rows, labels []int
-	for row, z := range d.Labels {
-		column, of := slices.Index(classes, z), held
-		if slices.Contains(unseen, z) {
-			of = d.TestSeen
-		}
-		if column >= 0 && slices.Contains(seen, z) == slices.Contains(of, row) {
-			rows, labels = append(rows, row), append(labels, column)
-		}
-	}
-	var sides metrics.Sides
-	for _, z := range classes {
-		sides = append(sides, slices.Contains(unseen, z))
-	}
-	return metrics.NewStacking(testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(classes)))(t), labels, sides)
-}
-
-// Gamma is the best for the val classes and half of the samples held out of the train classes, scored by
-// the model of the dev stage; the other half is evaluated. Without its run of the dev stage a model is evaluated without gamma
-// and temperature, unless the run is given.
+// Of the held-out samples of seen classes one half is evaluated, with the samples of test classes, and the other chooses.
 func TestEvaluateGeneralised(t *testing.T) {
 	l := heldOutLab(t)
 	d := l.Data
-	dev, test := trained(t, l)
-	m := Request{Data: d, Candidates: all(d), Model: test[0]}
-	e := evaluated(t, m)
-	choosing, held := d.HeldOut()
-	stacking := stackingOf(t, d, test[0], held, d.Split.Seen(), d.Split.Test)
-	validation := stackingOf(t, d, dev[0], choosing, d.Split.Train, d.Split.Val)
-	gamma := validation.Best()
-	plain := metrics.Generalised{Seen: *e.Seen, Unseen: *e.Unseen, Mean: *e.HarmonicMean}
-	testkit.Equal(t, "gamma and validated mean", []float64{e.Calibrated.Gamma, *e.Validation.HarmonicMean}, []float64{gamma, validation.At(gamma).Mean})
-	testkit.Equal(t, "plain and stacked", []metrics.Generalised{plain, e.Calibrated.Generalised}, []metrics.Generalised{stacking.At(0), stacking.At(gamma)})
-	testkit.Near(t, "zsl", e.ZSL, accuracyOf(t, test[0]).PerClass, 1e-9)
-	testkit.Equal(t, "samples and classes", []int{e.Samples, e.Classes}, []int{len(held) + len(d.SamplesOf(d.Split.Test)), 16})
-	validatedBy(t, e, dev[0])
-
-	alone := filepath.Join(t.TempDir(), "moved")
-	testkit.NoError(t, os.CopyFS(alone, os.DirFS(test[0].Dir())))
-	m.Model = read(t, filepath.Join(alone, train.ModelFile))
-	moved := evaluated(t, m)
-	validatedBy(t, moved, nil)
-	testkit.WantText(t, moved.Notes[0], "neither gamma nor a temperature", alone)
-	m.Dev = dev[0]
-	testkit.Equal(t, "by the given run", evaluated(t, m).Calibrated, e.Calibrated, cmpopts.IgnoreUnexported(Stacking{}))
-}
-
-// Samples of unseen classes do not change what validation chooses.
-func TestUnseenSamplesChooseNothing(t *testing.T) {
-	l := heldOutLab(t)
-	_, test := trained(t, l)
-	d := *l.Data
-	d.Features.Data = slices.Clone(d.Features.Data)
-	for _, row := range d.SamplesOf(d.Split.Test) {
-		clear(d.Features.Row(row))
+	m := trainOne(t, l, "semantic-hard", train.Test, 5, nil)
+	e := evaluated(t, Request{Data: d, Candidates: all(d), Model: m})
+	_, held := d.HeldOut()
+	rows := slices.Concat(d.SamplesOf(d.Split.Test), held)
+	testkit.Equal(t, "samples and classes", []int{e.Samples, e.Classes}, []int{len(rows), len(d.Classes)})
+	scores := testkit.Must(model.Score(m.Saved, d.Features, rows, d.Describe(d.Descriptions.AllRows())))(t)
+	var labels []int
+	sides := make(metrics.Sides, len(d.Classes))
+	for _, row := range rows {
+		labels = append(labels, d.Labels[row])
 	}
-	want := evaluated(t, Request{Data: l.Data, Model: test[0]})
-	got := evaluated(t, Request{Data: &d, Model: test[0]})
-	testkit.Equal(t, "temperature", got.Temperature.Temperature, want.Temperature.Temperature)
-	testkit.Equal(t, "equal accuracies", got.PerClass == want.PerClass, false)
-}
-
-// The run to validate with has the settings of the model and the most epochs.
-func TestDevRun(t *testing.T) {
-	l := heldOutLab(t)
-	dev, test := trained(t, l)
-	trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { testkit.NoError(t, trial.Method.Set("beta", "0.5")) })
-	late := trainOne(t, l, "semantic-hard", train.Test, 5, func(trial *train.Trial) { trial.Epochs = 9 })
-	want := func(of, run *predictor.Model) {
-		t.Helper()
-		if found := testkit.Must(devRun(of))(t); found.Dir() != run.Dir() {
-			t.Errorf("found %s, expected %s", found.Dir(), run.Dir())
-		}
+	for _, z := range d.Split.Test {
+		sides[z] = true
 	}
-	want(test[0], dev[0])
-	want(late, dev[0])
-	longer := trainOne(t, l, "semantic-hard", train.Dev, 5, func(trial *train.Trial) { trial.Epochs = 6 })
-	want(test[0], longer)
-	testkit.NoError(t, os.Remove(filepath.Join(longer.Dir(), train.ResultFile)))
-	want(test[0], dev[0]) // which is finished
+	testkit.Equal(t, "as scored", e.asScored.Generalised, metrics.NewStacking(scores, labels, sides).At(0))
+	testkit.Near(t, "zsl", e.ZSL, accuracyOf(t, m).PerClass, 1e-9)
 }
 
 // Scores of a baseline are probabilities only with a temperature.
 func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
 	eszsl := trainOne(t, l, "eszsl", train.Test, 1, nil)
-	trainOne(t, l, "eszsl", train.Dev, 1, nil)
-	bare := evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: eszsl})
+	bare := evaluated(t, Request{Data: l.Data, Model: eszsl})
 	testkit.Equal(t, "kind and method", []any{bare.Kind, bare.Source.Method}, []any{BareScores, "eszsl"})
-	testkit.Equal(t, "ECE, temperature, gamma", []bool{bare.ECE != nil, bare.Temperature != nil, bare.Calibrated != nil}, []bool{false, true, true})
+	testkit.Equal(t, "ECE, temperature", []bool{bare.ECE != nil, bare.Temperature != nil}, []bool{false, false})
 	testkit.Near(t, "zsl", bare.ZSL, accuracyOf(t, eszsl).PerClass, 1e-9)
+	testkit.WantText(t, bare.Notes[0], "no temperature is stored")
 }
 
 func TestEvaluateRefuses(t *testing.T) {
@@ -314,8 +248,7 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
-// A model of another split may be evaluated on classes that it was not trained on, and is
-// validated only if its run of the dev stage was not either.
+// A model of another split may be evaluated on classes that it was not trained on.
 func TestEvaluateOnAnotherSplit(t *testing.T) {
 	l := heldOutLab(t)
 	_, test := trained(t, l)
@@ -324,8 +257,7 @@ func TestEvaluateOnAnotherSplit(t *testing.T) {
 	slices.Sort(d.Split.Train)
 	e := evaluated(t, Request{Data: &d, Model: test[0]})
 	testkit.Near(t, "per class", e.PerClass, accuracyOf(t, test[0]).PerClass, 1e-9)
-	validatedBy(t, e, nil)
-	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that", "cannot validate")
+	testkit.WantText(t, strings.Join(e.Notes, "\n"), "are not those that")
 }
 
 func TestReadModel(t *testing.T) {

@@ -32,11 +32,6 @@ func (r *Evaluation) Tables() []*table.Table {
 		}
 		list = append(list, t)
 	}
-	if v := r.Validation; v != nil {
-		title := fmt.Sprintf("Validated with %s of %s: %s", format.Count(v.Samples, "sample"),
-			format.Count(v.Classes, "class"), v.Of)
-		list = append(list, table.New(title))
-	}
 	for _, note := range r.Notes {
 		list = append(list, table.New("Note: "+note+"."))
 	}
@@ -72,7 +67,6 @@ func (r *Evaluation) accuracyTable() *table.Table {
 	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
 	if r.Seen != nil {
 		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
-		t.Row("area under the seen-unseen curve", fmt.Sprintf("%.4f", *r.AUSUC))
 	}
 	return t
 }
@@ -98,27 +92,33 @@ func (r *Transductive) table() *table.Table {
 	return t
 }
 
+// StackingHeader has the columns of Stacking.Cells, which are numbers.
+var StackingHeader = []string{"seen", "unseen", "harmonic mean", "95 % over classes", "AUSUC"}
+
+// Cells are the accuracies in a row of a table.
+func (s Stacking) Cells() []any {
+	return []any{
+		format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean), s.Intervals.Mean,
+		fmt.Sprintf("%.3f", s.AUSUC),
+	}
+}
+
 // generalisedTable has the accuracies among seen and unseen classes, as scored, without correction and with
 // calibrated stacking.
 func (r *Evaluation) generalisedTable() *table.Table {
-	t := table.New("seen and unseen classes as candidates", "", "seen", "unseen", "harmonic mean",
-		"95 % over classes").Right(2, 3, 4, 5)
-	row := func(name string, s Stacking) {
-		t.Row(name, format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean),
-			s.Intervals.Mean)
-	}
+	t := table.New("seen and unseen classes as candidates", append([]string{""}, StackingHeader...)...).
+		Right(2, 3, 4, 5, 6)
+	row := func(name string, s Stacking) { t.Row(append([]any{name}, s.Cells()...)...) }
 	row("as scored", r.asScored)
-	if r.corrected.On() {
-		t.Note("as scored: corrected, omega %g, as predict and explain do", r.corrected.Omega)
-	}
-	if raw := r.Raw; raw != nil && raw.Generalised != r.asScored.Generalised {
-		row("raw: without correction", *raw)
+	if omega := r.asScored.Omega; omega > 0 {
+		t.Note("as scored: corrected, omega %g, as predict and explain do", omega)
+		row("raw: without correction", *r.Raw)
 	}
 	if c := r.Calibrated; c != nil {
-		row(fmt.Sprintf("stacked: raw, gamma %.4g", c.Gamma), *c)
-		t.Note("stacked: calibrated stacking (Chao et al. 2016), no part of a model")
+		row(fmt.Sprintf("stacked: omega %g, gamma %.4g", c.Omega, c.Gamma), *c)
+		t.Note("stacked: calibrated stacking (Chao et al. 2016) of corrected scores, no part of predictions")
 	}
-	return t
+	return t.Note("AUSUC: area under the curve of seen against unseen, over all gammas")
 }
 
 func (r *Evaluation) calibrationTable() *table.Table {
@@ -130,6 +130,9 @@ func (r *Evaluation) calibrationTable() *table.Table {
 		for i, v := range []*float64{c.ECE, c.NLL} {
 			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
 		}
+	}
+	if r.scored.temperature > 0 {
+		t.Note("temperature %.4g: the probabilities that predict prints", r.scored.temperature)
 	}
 	return t
 }

@@ -85,7 +85,7 @@ func choose(ctx context.Context, folds []*fold) (d *model.Decision, err error) {
 	}
 	d = &model.Decision{Kind: first.Decision.Kind, Scoring: model.Scoring{Omega: first.Decision.Omega}}
 	d.Calibration = calibrate(alone, probabilities)
-	if d.Mixed, err = mixed(ctx, folds, probabilities); err != nil {
+	if d.Mixed, d.Stacking, err = mixed(ctx, folds, probabilities); err != nil {
 		return nil, err
 	}
 	if d.Fit, err = measureFit(ctx, folds); err != nil {
@@ -95,12 +95,13 @@ func choose(ctx context.Context, folds []*fold) (d *model.Decision, err error) {
 	return d, err
 }
 
-// StoredDecision returns what was chosen for model files, nil if one of them has no choice.
+// StoredDecision returns what was chosen for model files, nil if one of them has not all choices.
 func StoredDecision(models []string) (*model.Decision, error) {
 	var d model.Decision
 	for _, path := range models {
 		var err error
-		if d, err = train.ReadDecision(filepath.Dir(path)); err != nil || d.Adaptation == nil {
+		d, err = train.ReadDecision(filepath.Dir(path))
+		if err != nil || d.Adaptation == nil || d.Mixed != nil && d.Stacking == nil {
 			return nil, err
 		}
 	}
@@ -138,39 +139,65 @@ func store(ctx context.Context, d *dataset.Dataset, paths []string, chosen *mode
 // omegas are those that validation chooses from where seen and unseen classes are candidates together.
 var omegas = []float64{0, 0.25, 0.5, 1}
 
-// mixed chooses omega and the temperature where seen and unseen classes are candidates together: omega has
-// the highest harmonic mean, over the folds, of the accuracies on held-out samples of train classes and on
-// those of validation classes; of equals it is the largest, since the reference of seen classes is corrected
-// in full by 1. Without held-out samples it returns nil.
-func mixed(ctx context.Context, folds []*fold, probabilities bool) (*model.Scoring, error) {
-	var best *model.Scoring
+// mixed chooses omega and the temperature where seen and unseen classes are candidates together, and omega
+// and gamma of calibrated stacking, on held-out samples of train classes and those of validation classes.
+// Without held-out samples it returns nil.
+func mixed(ctx context.Context, folds []*fold, probabilities bool) (*model.Scoring, *model.Stacking, error) {
+	var best omegaChoice
 	var scores []scored
-	highest := -1.0
 	for _, omega := range omegas {
 		var list []scored
-		mean := 0.0
+		var stackings []*metrics.Stacking
 		for _, f := range folds {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			s, harmonic, err := f.among(omega)
+			s, stacking, err := f.among(omega)
 			if err != nil || s == nil {
-				return nil, err
+				return nil, nil, err
 			}
-			list, mean = append(list, *s), mean+harmonic/float64(len(folds))
+			list, stackings = append(list, *s), append(stackings, stacking)
 		}
-		if mean >= highest {
-			highest, best, scores = mean, &model.Scoring{Omega: omega}, list
+		if best.try(omega, stackings) {
+			scores = list
 		}
 	}
-	best.Calibration = calibrate(scores, probabilities)
-	return best, nil
+	alone := &model.Scoring{Omega: best.omega, Calibration: calibrate(scores, probabilities)}
+	return alone, &best.stacked, nil
+}
+
+// omegaChoice is the omega with the highest harmonic mean of the accuracies on seen and unseen classes, over
+// the folds; of equals it is the largest, since the reference of seen classes is corrected in full by 1. In
+// stacked each omega has the gamma that is best for it, the mean over the folds.
+type omegaChoice struct {
+	omega, mean float64
+	stacked     model.Stacking
+}
+
+// try tries an omega, larger than those before, by scores with it. It reports whether it is chosen without
+// gamma.
+func (c *omegaChoice) try(omega float64, folds []*metrics.Stacking) bool {
+	mean, stacked, n := 0.0, model.Stacking{Omega: omega}, float64(len(folds))
+	for _, s := range folds {
+		gamma := s.Best()
+		mean += s.At(0).Mean / n
+		stacked.Gamma += gamma / n
+		stacked.HarmonicMean += s.At(gamma).Mean / n
+	}
+	if stacked.HarmonicMean >= c.stacked.HarmonicMean {
+		c.stacked = stacked
+	}
+	if mean < c.mean {
+		return false
+	}
+	c.omega, c.mean = omega, mean
+	return true
 }
 
 // among scores the choosing half of the held-out samples of train classes, which is not evaluated, see
 // dataset.HeldOut, and the samples of validation classes that are not held out, for all of these
-// with an omega, and returns their harmonic mean; nil without samples of both.
-func (f *fold) among(omega float64) (*scored, float64, error) {
+// with an omega; nil without samples of both.
+func (f *fold) among(omega float64) (*scored, *metrics.Stacking, error) {
 	d := f.data
 	s := &scored{classes: slices.Concat(d.Split.Train, d.Split.Val)}
 	sides, rows := make(metrics.Sides, len(s.classes)), []int(nil)
@@ -188,15 +215,15 @@ func (f *fold) among(omega float64) (*scored, float64, error) {
 		}
 	}
 	if !f.Trial.HoldOut || sides.Check(s.labels) != nil {
-		return nil, 0, nil
+		return nil, nil, nil
 	}
 	p := *f.Pipeline
 	p.Decision.Omega = omega
 	var err error
 	if s.scores, err = model.Score(&p, d.Features, rows, d.Describe(s.classes)); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return s, metrics.NewStacking(s.scores, s.labels, sides).At(0).Mean, nil
+	return s, metrics.NewStacking(s.scores, s.labels, sides), nil
 }
 
 // Bins is the number of bins of confidence in calibration errors.

@@ -76,8 +76,30 @@ func TestChooseAndStore(t *testing.T) {
 	testkit.Equal(t, "without a dev stage", testkit.Must(ChooseForOutcome(t.Context(), new(lab.Outcome)))(t), (*model.Decision)(nil))
 }
 
-// Omega among seen and unseen classes has the highest harmonic mean on a half of the held-out samples of train classes and the
-// other ones of validation classes; the temperature fits the same scores. Without held-out samples there is none.
+// Scores of two samples of a seen and two of an unseen class, which lead by these. Without gamma (0) omega 1 is as good
+// as 0, 2/3 by one seen sample and both unseen ones; so is omega 0 with any gamma. Omega 0.5, worst alone, is right with 2.5.
+func TestOmegaAndGammaTogether(t *testing.T) {
+	var c omegaChoice
+	for _, o := range []struct {
+		omega  float64
+		leads  [4]float32 // of the seen class
+		chosen bool
+	}{{0, [4]float32{3, 1, 2, -1}, true}, {0.5, [4]float32{4, 3, 2, 1}, false}, {1, [4]float32{2, -2, -1, -3}, true}} {
+		scores := dataset.NewMatrix[float32](4, 2)
+		for i, lead := range o.leads {
+			scores.Row(i)[0] = lead
+		}
+		s := metrics.NewStacking(scores, []int{0, 0, 1, 1}, metrics.Sides{false, true})
+		testkit.Equal(t, "chosen", c.try(o.omega, []*metrics.Stacking{s}), o.chosen)
+	}
+	testkit.Equal(t, "omega alone", c.omega, 1)
+	testkit.Near(t, "harmonic mean alone", c.mean, 2.0/3, 1e-15)
+	testkit.Equal(t, "together", c.stacked, model.Stacking{Omega: 0.5, Gamma: 2.5, HarmonicMean: 1})
+}
+
+// Omega among seen and unseen classes, alone and with gamma, has the highest harmonic mean on a half of the held-out samples
+// of train classes and the other ones of validation classes; the temperature fits the same scores. Without held-out samples
+// there is none.
 func TestMixed(t *testing.T) {
 	d := heldOut()
 	whole := *d
@@ -94,7 +116,7 @@ func TestMixed(t *testing.T) {
 			rows, labels = append(rows, row), append(labels, column)
 		}
 	}
-	best, omega := -1.0, 0.0
+	best, omega, stacked := -1.0, 0.0, model.Stacking{}
 	sides := make(metrics.Sides, len(classes))
 	for z := range sides {
 		sides[z] = z >= len(d.Split.Train)
@@ -104,10 +126,15 @@ func TestMixed(t *testing.T) {
 		m.Decision.Omega = o
 		scores := testkit.Must(model.Score(m, d.Features, rows, d.Describe(classes)))(t)
 		temperatures[o] = testkit.Must(metrics.FitTemperature(scores, labels))(t)
-		if mean := metrics.NewStacking(scores, labels, sides).At(0).Mean; mean >= best {
+		s := metrics.NewStacking(scores, labels, sides)
+		if mean := s.At(0).Mean; mean >= best {
 			best, omega = mean, o
 		}
+		if gamma := s.Best(); s.At(gamma).Mean >= stacked.HarmonicMean {
+			stacked = model.Stacking{Omega: o, Gamma: gamma, HarmonicMean: s.At(gamma).Mean}
+		}
 	}
+	testkit.Equal(t, "together", *chosen.Stacking, stacked)
 	testkit.Equal(t, "omega", chosen.Mixed.Omega, omega)
 	testkit.Equal(t, "temperature", chosen.Mixed.Calibration.Temperature, temperatures[omega])
 }
