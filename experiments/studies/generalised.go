@@ -3,6 +3,7 @@ package studies
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lago-train/lago-train/experiments/answers/evaluation"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -59,7 +60,10 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 // generalised evaluates one part among seen and unseen classes; nil if held-out samples did not choose omega
 // and gamma.
 func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, error) {
-	chosen, err := predictor.ChooseForOutcome(ctx, o)
+	chosen, err := predictor.StoredDecision(lab.ModelFiles(slices.Concat(o.Val, o.Test)))
+	if err == nil && chosen == nil {
+		chosen, err = predictor.ChooseForOutcome(ctx, o)
+	}
 	if err != nil || chosen == nil || chosen.Stacking == nil {
 		return nil, err
 	}
