@@ -156,7 +156,7 @@ func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcom
 	for i, pair := range r.pairs() {
 		r.Differences[i].By = r.byPart(pair[0], pair[1])
 	}
-	if c.Common.HoldOut && done.Plan.Folds == 1 {
+	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Methods) > 0 {
 		if err := r.generalise(ctx, l); err != nil {
 			return nil, err
 		}

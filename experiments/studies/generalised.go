@@ -31,9 +31,6 @@ type GeneralisedMethod struct {
 // generalise evaluates the methods among seen and unseen classes. If held-out samples did not choose omega
 // and gamma, it does nothing.
 func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
-	if len(r.Methods) == 0 {
-		return nil
-	}
 	g := new(Generalised)
 	for _, m := range r.Methods {
 		l.Step("seen and unseen classes: %s", m.Name)
