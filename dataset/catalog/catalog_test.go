@@ -157,6 +157,7 @@ func TestDescribe(t *testing.T) {
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
 	testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyUnknown}, below(root)))(t)
 	testkit.Equal(t, "empty cells are unknown", testkit.Must(descriptions.KeepsUnknown(dir))(t), true)
+	testkit.Write(t, dir, "classes-before-1.csv", "class") // of a full disk
 	filled := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filled.Kept), "owl,often,,")
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,no,", "wren,,")
@@ -167,6 +168,8 @@ func TestDescribe(t *testing.T) {
 	testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
 	testkit.Equal(t, "again", testkit.Read(t, splits), "class,part,part2\nowl,train,val\nwren,,\n")
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
+	long := testkit.Write(t, root, "long.csv", "class,"+strings.Repeat("g", 900)+"\nwren,"+strings.Repeat("w", 200)+"\n")
+	testkit.Fails(Describe(t.Context(), "new", Sources{From: long, DryRun: true}, below(root)))(t, "a name of at most 1000 bytes")
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }
 

@@ -276,8 +276,8 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	r.AddedClasses, r.AddedAttributes = d.Added.Classes, d.Added.Attributes
 	r.Missing = check.CountMissing(d).Entries
 	r.Drafts, _ = check.Drafts(d.Drafts, d.Classes)
-	if from.DryRun {
-		return r, nil
+	if err := d.Check(); err != nil || from.DryRun {
+		return r, err
 	}
 	r.Written = true
 	if r.Filled > 0 {

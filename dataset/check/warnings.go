@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -404,12 +405,7 @@ var number = regexp.MustCompile(`^(?:n\d{8}[.\s_-]+|\d+\.\s*)(\pL)`)
 // fold removes what spellings of one name differ in. Names of one letter, and of digits and
 // signs alone, are kept as they are: they may be the names of characters or versions.
 func fold(name string) string {
-	folded := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, number.ReplaceAllString(name, "$1"))
+	folded := descriptions.FoldName(number.ReplaceAllString(name, "$1"))
 	if utf8.RuneCountInString(folded) < 2 || !strings.ContainsFunc(folded, unicode.IsLetter) {
 		return name
 	}

@@ -86,12 +86,12 @@ func TestReadReportsEveryProblem(t *testing.T) {
 		name, text string
 		want       []string // lines, without the path
 	}{
-		{"unknown attributes", "bird,olvie,plumage,grey,large\nVireo,1,red,1,80\nOwl,1,,1,-1\n", []string{
+		{"unknown attributes", "bird,olvie,plumage,grey,large\nVireo,1,red,1,80\nOwl,1,,1,-1\nJay,1,,1,-0.5\n", []string{
 			`line 1: expected the name of one attribute of the data set, found "olvie". Did you mean olive?`,
 			`line 1: expected the name of one attribute of the data set, found "plumage"`,
 			`line 1: expected the name of one attribute of the data set, found "grey"`,
 			`line 2, column large: ` + values + `"80". Write % behind percentages, and divide values of another scale by its largest value.`,
-			`line 3, column large: ` + values + `"-1". Write 0 for no, and nothing for what is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0)).`,
+			`line 3, column large: ` + values + `"-1". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0)).`,
 		}},
 		{"classes", "class,olive,large\nVireo,1,1\n,1,1\nvireo,,\nVireo,,\nA\x1b[2Jnt,1,1\n", []string{
 			`line 3, column class: expected a name, found ""`,
@@ -143,6 +143,30 @@ func TestFind(t *testing.T) {
 		testkit.Equal(t, c.name, v.find(c.name), []int{c.want})
 	}
 	testkit.Equal(t, "ambiguous", []int{len(v.find("twin")), len(v.find("ear")), len(v.find("blue"))}, []int{2, 7, 2})
+}
+
+// What distinguishes names is kept of all spellings: signs, what is between digits, and vowels of any script.
+func TestSpellings(t *testing.T) {
+	for _, c := range []struct {
+		same  bool
+		names string
+	}{
+		{true, "001.Barn_Owl;Barn-owl;barn owl's;BARN - OWL"},
+		{false, "1.2;12;1-2;1_2;1, 2;v1.2;v12"},
+		{false, "C;C+;C-;-C;covid-19;covid19;x-1;x1"},
+		{false, "หมู;หมี;हल;फल;फूल"},
+		{false, "20_speed limit;speed;1.5 litres;5 litres"},
+	} {
+		names := strings.Split(strings.ReplaceAll(c.names, "'s", ""), ";")
+		for z, name := range names {
+			x := (&Table{Classes: names[:1]}).Index()
+			testkit.Equal(t, name+" is "+names[0], x.Find(name) == 0, c.same || z == 0)
+			x = (&Table{Classes: names}).Index()
+			testkit.Equal(t, name, x.Find(name), z)
+		}
+	}
+	owls := (&Table{Classes: []string{"Owl", "owl", "1. wren", "2. wren"}}).Index()
+	testkit.Equal(t, "ambiguous", []int{owls.Find("OWL"), owls.Find("wren"), owls.Find("owl")}, []int{-1, -1, 1})
 }
 
 // Cells are in the scale of the others.
@@ -249,7 +273,7 @@ func TestProbability(t *testing.T) {
 	} {
 		testkit.Near(t, text, value(text), want, 0)
 	}
-	const below = ". Write 0 for no, and nothing for what is not known; scale vectors, such as those of a text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+	const below = ". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0))."
 	const above = ". Write % behind percentages, and divide values of another scale by its largest value."
 	for text, hint := range map[string]string{
 		"2": above, "101 %": above, "-1%": below, "-1": below, "0_1": "", "0x1p-1": "", "0,5": "", "None": "", "inf": above, "nan%": "", "maybe": "", "０．７５": ". Write digits from 0 to 9.",

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -41,9 +40,16 @@ const (
 // With complete, what one of the files lacks is added: the columns of attributes without values, and the
 // attributes of a file that does not exist. Classes are nil if they cannot be read.
 func ReadFolder(ctx context.Context, dir string, complete bool, problems *invalid.List) *Table {
+	read := func(name string) ([]byte, error) { return contentOf(ctx, filepath.Join(dir, name)) }
+	return readFolder(dir, read, complete, problems)
+}
+
+func readFolder(dir string, content func(name string) ([]byte, error), complete bool,
+	problems *invalid.List,
+) *Table {
 	r := &folderReader{
-		Table: &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}},
-		ctx:   ctx, complete: complete, problems: problems,
+		Table:   &Table{stored: &stored{dir: dir, sums: map[string][sha256.Size]byte{}}},
+		content: content, complete: complete, problems: problems,
 	}
 	r.readAttributes()
 	r.readDrafts()
@@ -54,35 +60,37 @@ func ReadFolder(ctx context.Context, dir string, complete bool, problems *invali
 // folderReader reads the files of a folder into a table.
 type folderReader struct {
 	*Table
-	ctx      context.Context
-	complete bool // files need not exist or have lines
+	content  func(name string) ([]byte, error) // of a file; nil for one that does not exist
+	complete bool                              // files need not exist or have lines
 	problems *invalid.List
 }
 
 // read returns a file with a column and an optional one; nil for a problem, or for nothing to read.
 func (r *folderReader) read(name, column, optional string) *table.Table {
 	path := filepath.Join(r.stored.dir, name)
+	text, err := r.content(name)
+	r.stored.sums[name] = sumOf(text)
 	if r.complete || name == DraftsFile {
-		text, sum, err := contentOf(path)
-		r.problems.AddError(err)
-		r.stored.sums[name] = sum
-		header := strings.TrimSpace(string(text))
-		if err != nil || sum == missing || header == "" || header == column || header == column+","+optional {
+		switch string(bytes.TrimSpace(text)) {
+		case "", column, column + "," + optional:
+			r.problems.AddError(err)
 			return nil
 		}
+	} else if text == nil && err == nil {
+		_, err = fileio.SizeOfRegular(path) // it does not exist
 	}
-	return table.Read(r.ctx, path, r.problems, []string{column}, optional)
+	if err != nil {
+		r.problems.AddError(err)
+		return nil
+	}
+	return table.Parse(path, text, r.problems, []string{column}, optional)
 }
 
 // fits reports classes x attributes that are too many.
 func (r *folderReader) fits(file *table.Table, classes, attributes int) bool {
-	if classes*attributes > MaxEntries {
-		r.problems.AddError(&invalid.Error{
-			Where: file.File, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
-			Got: fmt.Sprint(classes * attributes),
-		})
-	}
-	return classes*attributes <= MaxEntries
+	err := tooMany(file.File, classes, attributes)
+	r.problems.AddError(err)
+	return err == nil
 }
 
 func (r *folderReader) readAttributes() {
@@ -109,7 +117,7 @@ func (r *folderReader) readDrafts() {
 	for _, row := range file.Rows {
 		r.Drafts[Draft{Class: file.Cell(row, ClassColumn), Group: file.Cell(row, "group")}] = true
 	}
-	r.stored.drafts = r.Drafts
+	r.stored.drafts, r.ownsDrafts = r.Drafts, false
 }
 
 func (r *folderReader) readClasses() {
@@ -168,6 +176,7 @@ func (r *folderReader) readCells(file *table.Table) {
 		default:
 			for z, row := range file.Rows {
 				cell := row.Cells[j]
+				numbers.line = row.Line
 				if _, wrong := numbers.probability(cell); wrong != nil {
 					file.Report("probability", row.Line, name, wrong.Want, wrong.Got, wrong.Hint)
 				}
@@ -181,12 +190,20 @@ func (r *folderReader) readCells(file *table.Table) {
 
 var missing [sha256.Size]byte // in place of the sum of a file that does not exist
 
-func contentOf(path string) ([]byte, [sha256.Size]byte, error) {
-	text, err := fileio.ReadRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing, nil
+func sumOf(text []byte) [sha256.Size]byte {
+	if text == nil {
+		return missing
 	}
-	return text, sha256.Sum256(text), err
+	return sha256.Sum256(text)
+}
+
+// contentOf returns the content of a regular file, nil for none.
+func contentOf(ctx context.Context, path string) ([]byte, error) {
+	text, err := fileio.ReadRegularFile(ctx, path, table.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }
 
 // stored is what Tables of the same folder know of its files.
@@ -233,8 +250,8 @@ func (t *Table) Save() error {
 	s := t.stored
 	for _, name := range []string{AttributesFile, ClassesFile, DraftsFile} {
 		path := filepath.Join(s.dir, name)
-		_, sum, err := contentOf(path)
-		if err == nil && sum != s.sums[name] {
+		text, err := contentOf(context.Background(), path)
+		if err == nil && sumOf(text) != s.sums[name] {
 			err = &invalid.Error{
 				Where: path, Err: ErrChanged, Hint: "Nothing was overwritten. Read it again.",
 			}
@@ -243,94 +260,94 @@ func (t *Table) Save() error {
 			return err
 		}
 	}
-	rows := map[string][][]string{AttributesFile: {{"name", "group"}}, ClassesFile: {{ClassColumn}}}
-	for _, a := range t.Attributes {
-		rows[AttributesFile] = append(rows[AttributesFile], []string{a.Name, a.Group})
-		rows[ClassesFile][0] = append(rows[ClassesFile][0], a.Name)
-	}
-	for z, name := range t.Classes {
-		rows[ClassesFile] = append(rows[ClassesFile], append([]string{name}, t.Cells[z]...))
-	}
-	files := []string{AttributesFile, ClassesFile}
-	if len(t.Attributes) < s.attributes {
-		slices.Reverse(files)
-	}
-	for _, name := range files {
-		if err := s.checkNames(name, rows[name]); err != nil {
-			return err
-		}
-	}
-	all := map[Draft]bool{}
-	maps.Copy(all, s.drafts)
-	maps.Copy(all, t.Drafts)
-	if err := s.writeDrafts(all); err != nil {
+	texts, drafts, err := t.texts()
+	if err != nil {
 		return err
 	}
+	files := []string{DraftsFile, AttributesFile, ClassesFile}
+	if len(t.Attributes) < s.attributes {
+		files = []string{DraftsFile, ClassesFile, AttributesFile}
+	}
 	for _, name := range files {
-		if err := s.write(name, rows[name]); err != nil {
+		if err := s.write(name, texts[name]); err != nil {
 			return err
 		}
+		s.drafts = drafts // in the first of the files
 	}
 	s.attributes = len(t.Attributes)
-	return s.writeDrafts(t.Drafts)
-}
-
-// checkNames returns an error for rows with which a file could not be read again.
-func (s *stored) checkNames(file string, rows [][]string) error {
-	known := map[string]bool{ClassColumn: file == AttributesFile}
-	for i, row := range rows[1:] {
-		name, want := dataset.CheckName(row[0])
-		if want == "" && known[name] {
-			want = "a new name"
-		}
-		known[name] = true
-		if group := row[len(row)-1]; file == AttributesFile && want == "" && group != "" {
-			name = group
-			_, want = dataset.CheckName(group)
-		}
-		if file == AttributesFile && (row[1] == "") != (rows[1][1] == "") {
-			want = "a group for all attributes or for none"
-		}
-		if want != "" {
-			return &invalid.Error{
-				Where: filepath.Join(s.dir, file), Field: fmt.Sprintf("line %d", i+2), Want: want,
-				Got: invalid.Quote(name),
-			}
-		}
+	if err = s.write(DraftsFile, draftsText(t.Drafts)); err == nil {
+		s.drafts, t.ownsDrafts = t.Drafts, false
 	}
-	return nil
+	return err
 }
 
-func (s *stored) writeDrafts(drafts map[Draft]bool) error {
+// Check returns an error if what Save would write could not be read again.
+func (t *Table) Check() error {
+	_, _, err := t.texts()
+	return err
+}
+
+// texts returns the files of the table by their names, and the drafts in them, with those of before. What could
+// not be read again is an error.
+func (t *Table) texts() (texts map[string][]byte, drafts map[Draft]bool, err error) {
+	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
+	for _, a := range t.Attributes {
+		attributes = append(attributes, []string{a.Name, a.Group})
+		classes[0] = append(classes[0], a.Name)
+	}
+	for z, name := range t.Classes {
+		classes = append(classes, append([]string{name}, t.Cells[z]...))
+	}
+	drafts = map[Draft]bool{}
+	maps.Copy(drafts, t.stored.drafts)
+	maps.Copy(drafts, t.Drafts)
+	texts = map[string][]byte{
+		AttributesFile: csvOf(attributes), ClassesFile: csvOf(classes), DraftsFile: draftsText(drafts),
+	}
+	var problems invalid.List
+	readFolder(t.stored.dir, func(name string) ([]byte, error) { return texts[name], nil }, true, &problems)
+	return texts, drafts, problems.Err()
+}
+
+// draftsText is the file of some drafts, nil for none.
+func draftsText(drafts map[Draft]bool) []byte {
+	if len(drafts) == 0 {
+		return nil
+	}
 	rows := make([][]string, 0, len(drafts)+1)
 	for d := range drafts {
 		rows = append(rows, []string{d.Class, d.Group})
 	}
 	slices.SortFunc(rows, slices.Compare)
-	err := s.write(DraftsFile, slices.Insert(rows, 0, []string{ClassColumn, "group"}))
-	if err == nil {
-		s.drafts = drafts
-	}
-	return err
+	return csvOf(slices.Insert(rows, 0, []string{ClassColumn, "group"}))
 }
 
-// write writes a file unless it has this content. There is no file of no drafts.
-func (s *stored) write(name string, rows [][]string) error {
-	path := filepath.Join(s.dir, name)
-	if name == DraftsFile && len(rows) == 1 {
-		if s.sums[name] == missing {
-			return nil
-		}
-		s.sums[name] = missing
-		return errors.Join(os.Remove(path), fileio.SyncFolder(s.dir))
-	}
+// csvOf writes rows so that commas alone can be taken for what separates the cells.
+func csvOf(rows [][]string) []byte {
 	var text bytes.Buffer
-	_ = csv.NewWriter(&text).WriteAll(rows) // a buffer takes everything
-	sum := sha256.Sum256(text.Bytes())
+	for _, row := range rows {
+		for j, cell := range row {
+			if strings.ContainsAny(cell, ",;\t\"\r\n") {
+				cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+			}
+			text.WriteString(strings.Repeat(",", min(j, 1)) + cell)
+		}
+		text.WriteByte('\n')
+	}
+	return text.Bytes()
+}
+
+// write writes a file unless it has this content. nil removes it.
+func (s *stored) write(name string, text []byte) error {
+	path, sum := filepath.Join(s.dir, name), sumOf(text)
 	if s.sums[name] == sum {
 		return nil
 	}
-	err := fileio.Write(path, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	if text == nil {
+		s.sums[name] = sum
+		return errors.Join(os.Remove(path), fileio.SyncFolder(s.dir))
+	}
+	err := fileio.Write(path, func(w io.Writer) error { _, err := w.Write(text); return err })
 	if err == nil {
 		s.sums[name] = sum
 	}
@@ -342,7 +359,11 @@ const EmptyFile = "empty.txt"
 
 // KeepUnknown records in a folder that its empty cells are unknown.
 func KeepUnknown(dir string) error {
-	return fileio.Write(filepath.Join(dir, EmptyFile), func(w io.Writer) error {
+	path := filepath.Join(dir, EmptyFile)
+	if _, err := fileio.SizeOfRegular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // writing to a named pipe would block
+	}
+	return fileio.Write(path, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, EmptyUnknown)
 		return err
 	})
@@ -351,8 +372,8 @@ func KeepUnknown(dir string) error {
 // KeepsUnknown reports whether that is recorded in a folder.
 func KeepsUnknown(dir string) (bool, error) {
 	path := filepath.Join(dir, EmptyFile)
-	text, sum, err := contentOf(path)
-	if err != nil || sum == missing {
+	text, err := contentOf(context.Background(), path)
+	if err != nil || text == nil {
 		return false, err
 	}
 	if got := strings.TrimSpace(string(text)); got != string(EmptyUnknown) {

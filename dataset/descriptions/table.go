@@ -28,9 +28,10 @@ type Table struct {
 	// are columns of one file alone.
 	Added struct{ Classes, Attributes int }
 
-	Drafts map[Draft]bool // those of AddTraits among them; a change replaces the map
+	Drafts map[Draft]bool // those of AddTraits among them; the first change of a clone replaces the map
 
-	stored *stored // of the folder that it was read from, shared by clones; nil for none
+	ownsDrafts bool    // no other table has the map
+	stored     *stored // of the folder that it was read from, shared by clones; nil for none
 }
 
 // Attribute is an attribute with the name of its group, "" without groups.
@@ -52,11 +53,15 @@ func (t *Table) SetDraft(d Draft, is bool) {
 	}
 }
 
-// ownDrafts replaces the drafts by a copy, which no clone shares.
+// ownDrafts replaces the drafts by a copy unless no clone shares them.
 func (t *Table) ownDrafts() {
+	if t.ownsDrafts {
+		return
+	}
 	if t.Drafts = maps.Clone(t.Drafts); t.Drafts == nil {
 		t.Drafts = map[Draft]bool{}
 	}
+	t.ownsDrafts = true
 }
 
 // AttributesOf returns the attributes of a data set.
@@ -152,7 +157,7 @@ func (t *Table) Set(z, m int, cell string) {
 func (t *Table) RenameClass(z int, name string) {
 	old := t.Classes[z]
 	for d := range t.Drafts {
-		if d.Class == old {
+		if d.Class == old && name != old {
 			t.SetDraft(d, false)
 			t.SetDraft(Draft{Class: name, Group: d.Group}, name != "")
 		}
@@ -162,9 +167,11 @@ func (t *Table) RenameClass(z int, name string) {
 	}
 }
 
-// Clone returns a copy. It shares rows and drafts, which are replaced when they change.
+// Clone returns a copy to be changed in place of t. It shares rows and drafts, which are replaced when they
+// change.
 func (t *Table) Clone() *Table {
 	c := *t
+	c.ownsDrafts = false
 	c.Attributes, c.Classes, c.Cells = slices.Clone(t.Attributes), slices.Clone(t.Classes),
 		slices.Clone(t.Cells)
 	for z, row := range c.Cells {

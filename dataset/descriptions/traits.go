@@ -16,8 +16,8 @@ import (
 )
 
 // MaxEntries is the largest number of classes x attributes, of a table and of all candidates together.
-// One takes about 140 bytes while missing entries are imputed.
-const MaxEntries = 1 << 23
+// One takes about 140 bytes while missing entries are imputed. MaxAttributes bounds the words of a table.
+const MaxEntries, MaxAttributes = 1 << 23, 1 << 16
 
 // Form is that of the tables that AddTraits and Read take.
 const Form = "one line per class, with its name in the first column and a trait in each other one, or one " +
@@ -96,6 +96,8 @@ type traitReader struct {
 	groups   map[string]Group // of the table by their short names
 	names    []string         // of the classes of the file
 	places   map[string]int   // of the names
+	size     [2]int           // classes and attributes of the table with those of the file
+	full     bool             // these are too many
 	scale    scale
 	problems invalid.List
 }
@@ -103,7 +105,7 @@ type traitReader struct {
 func newTraitReader(t *Table) *traitReader {
 	r := &traitReader{
 		table: t, classes: t.Index(), known: newVocabulary(t.Attributes), groups: map[string]Group{},
-		places: map[string]int{},
+		places: map[string]int{}, size: [2]int{len(t.Classes), len(t.Attributes)},
 	}
 	for _, g := range slices.Backward(t.Groups()) {
 		r.groups[shortName(g.column())] = g
@@ -112,7 +114,7 @@ func newTraitReader(t *Table) *traitReader {
 }
 
 // shortName is a name of a group without the "has" that some begin with.
-func shortName(name string) string { return strings.TrimPrefix(foldName(name), "has") }
+func shortName(name string) string { return strings.TrimPrefix(FoldName(name), "has") }
 
 // column is one trait.
 type column struct {
@@ -146,17 +148,14 @@ func (r *traitReader) add(ctx context.Context, path string) {
 		r.problems.AddError(&invalid.Error{Where: path, Want: Form, Got: "the columns " + r.file.Header()})
 		return
 	}
+	if !r.fits(0) {
+		return
+	}
 	var all []*described
 	for _, c := range columns {
 		all = append(all, r.read(c)...)
 	}
 	t := r.table
-	if n := (len(t.Classes) + len(r.names)) * (len(t.Attributes) + len(all)); n > MaxEntries {
-		r.problems.AddError(&invalid.Error{
-			Where: path, Want: fmt.Sprintf("at most %d classes x attributes", MaxEntries),
-			Got: fmt.Sprint(n), Hint: "Leave out columns that photographs do not show.",
-		})
-	}
 	words := slices.ContainsFunc(all, func(d *described) bool {
 		return d.Group != d.Name && t.Attribute(d.Name) < 0
 	})
@@ -187,7 +186,7 @@ func (r *traitReader) columns() (columns []*column) {
 	}
 	byMeaning := map[string]*column{} // of their names
 	columnOf := func(line int, name string) *column {
-		key := foldName(name)
+		key := FoldName(name)
 		if m := r.attribute(name); m >= 0 {
 			key = r.table.Attributes[m].Name
 		}
@@ -244,7 +243,7 @@ func (c *column) add(entry cell) {
 // class returns the place of the class of a line among names, -1 after a problem.
 func (r *traitReader) class(row table.Row, once bool) int {
 	name, want := dataset.CheckName(row.Cells[0])
-	key, z, got, hint := foldName(name), r.classes.Find(name), invalid.Quote(name), ""
+	key, z, got, hint := FoldName(name), r.classes.Find(name), invalid.Quote(name), ""
 	if z >= 0 {
 		name = r.table.Classes[z]
 		key = name
@@ -269,6 +268,9 @@ func (r *traitReader) class(row table.Row, once bool) int {
 	default:
 		i = len(r.names)
 		r.places[key] = i
+		if z < 0 {
+			r.size[0]++
+		}
 		r.names = append(r.names, name)
 		return i
 	}
@@ -284,7 +286,11 @@ func (r *traitReader) attribute(name string) int {
 	return -1
 }
 
-func isOther(entry cell) bool { return !isProbability(entry.text) }
+// isOther reports whether a cell is no number from 0 to 1 or below, which is refused, and no yes or no.
+func isOther(entry cell) bool {
+	v, err := table.Number(entry.text, 64)
+	return !isProbability(entry.text) && (err != nil || v >= 0)
+}
 
 // read returns the attributes of a column and adds what it was taken for to the report.
 func (r *traitReader) read(c *column) []*described {
@@ -308,10 +314,38 @@ func (r *traitReader) read(c *column) []*described {
 		r.file.Report("empty", 1, c.name, "a value in a line", "none", "Leave the column out.")
 		return nil
 	case probabilities:
+		if !r.fits(1) {
+			return nil
+		}
 		group, _, _ := strings.Cut(c.name, "::")
 		return r.probabilities(c, Attribute{c.name, group})
 	}
 	return r.words(c, nil)
+}
+
+// fits reports whether the table has room for the classes of the file and for more attributes. That it has
+// none is reported once.
+func (r *traitReader) fits(attributes int) bool {
+	r.size[1] += attributes
+	if err := tooMany(r.file.File, r.size[0], r.size[1]); err != nil && !r.full {
+		r.full = true
+		r.problems.AddError(err)
+	}
+	return !r.full
+}
+
+// tooMany returns the error of a file with more classes or attributes than are read.
+func tooMany(file string, classes, attributes int) error {
+	e := &invalid.Error{Where: file, Hint: "Leave out columns that photographs do not show."}
+	switch n := classes * attributes; {
+	case attributes > MaxAttributes:
+		e.Want, e.Got = fmt.Sprintf("at most %d attributes", MaxAttributes), "more"
+	case n > MaxEntries:
+		e.Want, e.Got = fmt.Sprintf("at most %d classes x attributes", MaxEntries), fmt.Sprint(n)
+	default:
+		return nil
+	}
+	return e
 }
 
 // probabilities returns the one attribute of a column of probabilities.
@@ -319,6 +353,7 @@ func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 	d := &described{a, map[int]float64{}}
 	counts, trait := map[string]int{}, Trait{Column: c.name, Kind: "yes or no"}
 	for _, entry := range c.cells {
+		r.scale.line = entry.line
 		p, wrong := r.scale.probability(entry.text)
 		if wrong != nil {
 			r.file.Report(c.name, entry.line, c.name, wrong.Want, wrong.Got, wrong.Hint)

@@ -6,8 +6,12 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +49,13 @@ func TestAddTraits(t *testing.T) {
 			c::forest (c) yes yes
 			c::garden (c) no yes
 			c::meadow (c) no rarely`},
+		{"separators of other scripts", "class,a\nwren,种子、昆虫；x，y・z\nbarn owl,بذور، x؛ y\n", `
+			a::种子 (a) no yes
+			a::昆虫 (a) no yes
+			a::x (a) yes yes
+			a::y (a) yes yes
+			a::z (a) no yes
+			a::بذور (a) yes no`},
 		{"words for missing", "class,diet,tail\nwren,insects,.\nbarn owl,unknown,yes\n", `
 			diet::insects (diet) . yes
 			tail (tail) yes .`},
@@ -56,7 +67,9 @@ func TestAddTraits(t *testing.T) {
 		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". lago-train docs your-data has lines of Python`},
 		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "10". Write % behind percentages`},
 		{"a number below 1 among others", "class,meat\nwren,0\nbarn owl,90\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "0" beside "90". lago-train docs your-data`},
-		{"numbers on two scales", "class,tail,crest\nwren,0.5,25%\n", `line 2, column crest: expected numbers from 0 to 1 or percentages, one of the two in a file, found 0.5 and 25%`},
+		{"vectors", "class,a,b\nwren,-0.5,0.5\nbarn owl,0.25,-3\n", "line 2, column a: expected " + wantProbability + `, found "-0.5". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1`},
+		{"more words than attributes are read", "class,a\nwren," + numbers(MaxAttributes) + "\nbarn owl,x\n", "expected at most 65536 attributes, found more"},
+		{"numbers on two scales", "class,tail,crest\nwren,0.5,\nbarn owl,,25%\n", `line 3, column crest: expected numbers from 0 to 1 or percentages, one of the two in a file, found 0.5 on line 2 and 25% on line 3`},
 		{"a strength before its word", "class,diet\nwren,seeds (rarely nuts)\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons`},
 		{"yes among words", "class,wing\nwren,yes\nbarn owl,broad\n", `line 2, column wing: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "yes" beside "broad"`},
 		{"an empty column", "class,a,b\nwren,,1\n", `line 1, column a: expected a value in a line, found none. Leave the column out.`},
@@ -93,6 +106,15 @@ func TestAddTraits(t *testing.T) {
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
 
+// numbers are different words.
+func numbers(n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprint("w", i)
+	}
+	return strings.Join(words, ";")
+}
+
 // A table describes classes in any spelling, without what it does not know, and never in place of what a
 // person has entered.
 func TestDraftBesideEntries(t *testing.T) {
@@ -120,16 +142,32 @@ func TestDraftBesideEntries(t *testing.T) {
 	}
 }
 
-// A table of traits is refused, or the descriptions with it can be written and read again.
+// A table of traits is refused, or the descriptions with it can be written and read again: any, and 1,000 that a
+// few changes make of these.
 func FuzzAddTraits(f *testing.F) {
-	for _, text := range []string{
+	texts := []string{
 		",diet,wings,nocturnal\nbarn owl,meat,broad (often),yes\nwren,insects; seeds,,no\n",
 		"class,diet\nowl,\"me\nat; \x1b[2J\"\n", "class,wings\nowl,\u2028\n",
 		"class,diet\nowl,\ufeffmeat|\u202ex\n", "class,class\nowl,1\n", "species;size\nowl;0,5\nwren;1\n",
 		"class,a\u00a0b,a b\nowl,1,0\n", "class,none\nowl,none; x\n", "class,x::y\nowl,50%\n",
 		"species\ttrait\tvalue\nowl\tmass\t0,5\nowl\thue\tred\nowl\thue\tblue\n",
-	} {
+		"class,mood\nclass,mood\n", "class,\"a;b;c\"\nowl,yes\n", "class,a,b\nowl,0.4,0.6\nwren,60,40\n",
+		"class," + strings.Repeat("g", 900) + "\nowl," + strings.Repeat("w", 200) + "\n",
+	}
+	for _, text := range texts {
 		f.Add([]byte(text))
+	}
+	draw := rand.New(rand.NewPCG(66, 1))
+	part := regexp.MustCompile(`[\pL\d.]+|.|\n`)
+	for range 1000 {
+		parts := part.FindAllString(texts[draw.IntN(len(texts))], -1)
+		for range 1 + draw.IntN(4) {
+			other := part.FindAllString(texts[draw.IntN(len(texts))], -1)
+			i, j := draw.IntN(len(parts)), draw.IntN(len(other))
+			parts = slices.Replace(parts, i, min(i+draw.IntN(3), len(parts)), other[j:min(j+draw.IntN(3), len(other))]...)
+			parts = append(parts, "\n")
+		}
+		f.Add([]byte(strings.Join(parts, "")))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, attributes := range []string{"name,group\n", "name,group\ndiet::meat,diet\ndiet::seeds,diet\n", "name\nflies\n"} {
@@ -146,9 +184,13 @@ func FuzzAddTraits(f *testing.F) {
 func addAndReadAgain(t testkit.TB, dir string, text []byte) (accepted bool) {
 	d := complete(t, dir)
 	path := testkit.Write(t, dir, "traits.csv", string(text))
-	if _, err := d.AddTraits(context.Background(), path, true); err != nil || d.Save() != nil {
+	if _, err := d.AddTraits(context.Background(), path, true); err != nil || d.Check() != nil {
 		return false
 	}
+	testkit.NoError(t, d.Save())
+	var problems invalid.List
+	ReadFolder(context.Background(), dir, len(d.Attributes) == 0, &problems) // as dataset check does
+	testkit.NoError(t, problems.Err())
 	again := complete(t, dir)
 	testkit.Equal(t, "attributes", again.Attributes, d.Attributes)
 	testkit.Equal(t, "classes", again.Classes, d.Classes)

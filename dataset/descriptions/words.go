@@ -2,6 +2,7 @@ package descriptions
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -27,7 +28,11 @@ const wantProbability = "a number from 0 to 1, a percentage, one of never, no, r
 	"always, yes, or nothing if it is not described"
 
 // scale is that of the numbers of one file: from 0 to 1, or percentages. The zero value is ready to use.
-type scale struct{ number, percentage string } // the first of each, "" for none; 0 is on both scales
+type scale struct {
+	line               int    // of the cells that are read
+	number, percentage string // the first of each with its line, "" for none; 0 is on both scales
+	negative           bool   // there was a number below 0, which one refusal is enough for
+}
 
 // probability reads p(a|z): a number from 0 to 1, a percentage such as 75%, or a word in any case.
 // never, no and false are 0, rarely is 0.1, sometimes 0.5, often 0.75, always, yes and true are 1. What
@@ -52,13 +57,19 @@ func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
 	case dataset.OtherDigits(text):
 		wrong.Hint = "Write digits from 0 to 9."
 	case err != nil:
+	case p < 0 && s.negative:
+		return 0, nil
 	case p < 0:
-		wrong.Hint = "Write 0 for no, and nothing for what is not known; scale vectors, such as those of a " +
-			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+		s.negative = true
+		wrong.Hint = "Write 0 for no, and nothing for what is not known. Of vectors, such as those of a " +
+			"text encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case p > 1:
 		wrong.Hint = "Write % behind percentages, and divide values of another scale by its largest value."
 	case p > 0:
-		if *first = cmp.Or(*first, text); s.number == "" || s.percentage == "" {
+		if *first == "" {
+			*first = fmt.Sprintf("%s on line %d", text, s.line)
+		}
+		if s.number == "" || s.percentage == "" {
 			return p, nil
 		}
 		wrong.Want = "numbers from 0 to 1 or percentages, one of the two in a file"
@@ -97,7 +108,7 @@ var missingWords = []string{
 }
 
 func isMissing(text string) bool {
-	return table.Missing(text) || foldName(text) == "" ||
+	return table.Missing(text) || FoldName(text) == "" ||
 		slices.Contains(missingWords, strings.ToLower(strings.TrimSpace(text)))
 }
 
@@ -109,9 +120,9 @@ type item struct {
 
 var (
 	withStrength = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
-	breaks       = regexp.MustCompile(`[;,|\n]`)
+	breaks       = regexp.MustCompile(`[;,|\n；，、・؛،]`)
 	// otherBreaks match what people write between words in place of semicolons, and strengths elsewhere.
-	otherBreaks = regexp.MustCompile(`[/&+；、，،؛・"\[\]{}]|(^|\W)` +
+	otherBreaks = regexp.MustCompile(`[/&+"\[\]{}]|(^|\W)` +
 		`(and|or|rarely|sometimes|often|always|never)(\W|$)`)
 )
 
@@ -180,7 +191,7 @@ func (r *traitReader) items(c *column, g *Group, entry cell) (items []item, ok b
 }
 
 // wordKey is what spellings of a word have in common.
-func wordKey(word string) string { return cmp.Or(foldName(word), word) }
+func wordKey(word string) string { return cmp.Or(FoldName(word), word) }
 
 // words returns the attributes of a column of words: those of a group of the data set, or new ones.
 func (r *traitReader) words(c *column, g *Group) (all []*described) {
@@ -204,14 +215,17 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 				continue
 			}
 			if attributeOf[key] == nil {
-				if g != nil {
+				words = append(words, it.word)
+				switch {
+				case g != nil:
 					attributeOf[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
-				} else {
+				case !r.fits(1):
+					return nil
+				default:
 					a := Attribute{c.name + "::" + it.word, c.name}
 					attributeOf[key] = &described{a, map[int]float64{}}
 					all = append(all, attributeOf[key])
 				}
-				words = append(words, it.word)
 			}
 			attributeOf[key].p[entry.class] = it.p
 		}
@@ -240,15 +254,36 @@ func (r *traitReader) find(g Group, word string) int {
 	return -1
 }
 
-// foldName removes case, spaces and punctuation from a name, to compare spellings.
-func foldName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPunct(r) {
-			return -1
+// FoldName removes case, spaces and punctuation from a name, to compare spellings, but not what distinguishes
+// names such as 1.2, 1-2 and 12, or C- and C: what is between digits, and hyphens that do not join letters.
+func FoldName(name string) string {
+	var folded, gap strings.Builder
+	before := rune(0)
+	end := func(after rune) {
+		for _, r := range gap.String() {
+			hyphen := unicode.Is(unicode.Pd, r) && !(isLetter(before) && isLetter(after))
+			if hyphen || unicode.IsDigit(before) && unicode.IsDigit(after) {
+				folded.WriteRune(r)
+			}
 		}
-		return unicode.ToLower(r)
-	}, name)
+		gap.Reset()
+		before = after
+	}
+	for _, r := range name {
+		if unicode.IsSpace(r) || unicode.IsPunct(r) {
+			gap.WriteRune(r)
+			continue
+		}
+		end(r)
+		folded.WriteRune(unicode.ToLower(r))
+	}
+	if before != 0 { // punctuation alone is no name
+		end(0)
+	}
+	return folded.String()
 }
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
 // spellings has the places of names by their spellings, in a map for each kind of spelling, the strictest
 // first.
@@ -289,18 +324,18 @@ func (t *Table) Index() *Index {
 	return x
 }
 
-var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(.*\pL.*)`)
+var numbered = regexp.MustCompile(`^\d+[^\pL\d]+(\pL.*)`)
 
 func classSpellings(name string) []string {
-	return []string{name, foldName(name), foldName(numbered.ReplaceAllString(name, "$1"))}
+	return []string{name, FoldName(name), FoldName(numbered.ReplaceAllString(name, "$1"))}
 }
 
 // Add adds the name of a class.
 func (x *Index) Add(name string, z int) { x.add(z, classSpellings(name)...) }
 
-// Find returns the class, the first of several, or -1 for another name.
+// Find returns the class, or -1 for another name and for one that may mean several.
 func (x *Index) Find(name string) int {
-	if hits := x.find(classSpellings(name)...); len(hits) > 0 {
+	if hits := x.find(classSpellings(name)...); len(hits) == 1 {
 		return hits[0]
 	}
 	return -1
@@ -330,7 +365,7 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 			full = group + "::" + name
 		}
 		v.names = append(v.names, name, full)
-		group, name = foldName(group), foldName(name)
+		group, name = FoldName(group), FoldName(name)
 		v.add(m, full, group+name, strings.TrimPrefix(group, "has")+name, name)
 	}
 	return v
@@ -339,6 +374,6 @@ func newVocabulary(attributes []Attribute) *vocabulary {
 // find returns the attributes that a name may mean. A looser spelling counts only where no
 // stricter one is known.
 func (v *vocabulary) find(name string) []int {
-	folded := foldName(name)
+	folded := FoldName(name)
 	return v.spellings.find(name, folded, folded, folded)
 }

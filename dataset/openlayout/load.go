@@ -98,12 +98,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	r := &reader{ctx: ctx, dir: dir, source: ClassesFile, d: &dataset.Dataset{
 		Name: strings.ToLower(filepath.Base(dir)), Source: dir,
 	}}
-	// Reading a named pipe would wait without end, and a device need not end.
 	for _, name := range append(Files(), descriptions.DraftsFile, descriptions.EmptyFile, imagesFile,
 		ExtractFile) {
-		if _, err := fileio.SizeOfRegular(r.path(name)); !errors.Is(err, fs.ErrNotExist) {
-			r.problems.AddError(err)
-		}
+		r.has(name)
 	}
 	if r.problems.Len() > 0 {
 		return nil, r.problems.Err()
@@ -256,7 +253,7 @@ func (r *reader) readImages() {
 }
 
 func (r *reader) readImageNames() {
-	if _, err := os.Stat(r.path(imagesFile)); errors.Is(err, fs.ErrNotExist) {
+	if !r.has(imagesFile) {
 		return
 	}
 	t := table.Read(r.ctx, r.path(imagesFile), &r.problems, []string{pathColumn}, sumColumn)

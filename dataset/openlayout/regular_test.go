@@ -24,10 +24,17 @@ func TestLoadRefusesPipes(t *testing.T) {
 	}
 }
 
-// A pipe in the place of the lock of descriptions is refused, too.
-func TestLockRefusesPipe(t *testing.T) {
+// A pipe in the place of what describing reads and writes is refused, too.
+func TestDescribingRefusesPipes(t *testing.T) {
 	dir := t.TempDir()
-	testkit.NoError(t, syscall.Mkfifo(filepath.Join(dir, ".lock"), 0o600))
-	_, err := descriptions.Lock(dir)
-	testkit.WantError(t, err, ".lock: expected a regular file, found a folder, pipe or device")
+	for _, name := range []string{".lock", descriptions.EmptyFile, labelsFile} {
+		testkit.NoError(t, syscall.Mkfifo(filepath.Join(dir, name), 0o600))
+	}
+	_, locked := descriptions.Lock(dir)
+	_, read := ReadDescriptions(t.Context(), dir)
+	for name, err := range map[string]error{
+		".lock": locked, descriptions.EmptyFile: descriptions.KeepUnknown(dir), labelsFile: read,
+	} {
+		testkit.WantError(t, err, name+": expected a regular file, found a folder, pipe or device")
+	}
 }

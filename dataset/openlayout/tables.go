@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,9 +104,19 @@ func (r *reader) checkSources() {
 	}
 }
 
+// has reports whether there is a regular file. Another one is a problem: reading a named pipe could wait
+// without end, and a device need not end.
+func (r *reader) has(file string) bool {
+	_, err := fileio.SizeOfRegular(r.path(file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.problems.AddError(err)
+	}
+	return err == nil
+}
+
 // classNames reads the class of each line of labels.csv or splits.csv, none without the file.
 func (r *reader) classNames(file string, optional ...string) (names []string) {
-	if _, err := os.Stat(r.path(file)); errors.Is(err, fs.ErrNotExist) {
+	if !r.has(file) {
 		return nil
 	}
 	t := table.Read(r.ctx, r.path(file), &r.problems, []string{classColumn}, optional...)

@@ -127,8 +127,8 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 	switch {
 	case negative < 0:
 		found = fmt.Sprintf("the number %g, as in standardised numbers", negative)
-		hint = "Write the numbers from before the standardisation; scale vectors, such as those of a " +
-			"text encoder, as (x - x.min(0)) / (x.max(0) - x.min(0))."
+		hint = "Write the numbers from before the standardisation. Of vectors, such as those of a text " +
+			"encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case missing > 0 && fractions == 0 && (zeros == 0 || float64(missing) > mostMissing*float64(len(u.Data))):
 		found = fmt.Sprintf("a coding by whole numbers, with -1 in %d of %d entries", missing, len(u.Data))
 		hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and nan for what is not " +

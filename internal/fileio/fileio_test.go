@@ -226,7 +226,7 @@ func TestWriteNewSucceedsOnce(t *testing.T) {
 			succeeded++
 			continue
 		}
-		testkit.WantError(t, err, "splits.csv: expected a new file, found a file that exists")
+		testkit.WantError(t, err, "splits.csv: expected a new file: file already exists")
 	}
 	testkit.Equal(t, "writers that succeeded", succeeded, 1)
 	wantNames(t, ".", "splits.csv")

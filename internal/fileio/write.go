@@ -56,7 +56,7 @@ func Write(path string, write func(io.Writer) error) error {
 func WriteNew(path string, write func(io.Writer) error) error {
 	err := replace(path, nil, write, os.Link) // which fails if the path exists
 	if errors.Is(err, fs.ErrExist) {
-		err = &invalid.Error{Want: "a new file", Got: "a file that exists"}
+		err = &invalid.Error{Want: "a new file", Err: fs.ErrExist}
 	}
 	return ofFile(path, err)
 }

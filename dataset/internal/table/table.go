@@ -192,8 +192,8 @@ func Number(cell string, bits int) (float64, error) {
 	return strconv.ParseFloat(cell, bits)
 }
 
-// maxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
-const maxSize = 1 << 28
+// MaxSize is the largest size of a table in bytes, far above those of any data set. A pipe may never end.
+const MaxSize = 1 << 28
 
 // maxTable is the largest number of cells, each of which takes about 40 bytes. A line takes as many as
 // perLine further ones.
@@ -221,7 +221,17 @@ type Row struct {
 func Read(ctx context.Context, path string, problems *invalid.List, required []string,
 	optional ...string,
 ) *Table {
-	t := read(ctx, path, problems, false)
+	text, err := fileio.ReadFile(ctx, path, MaxSize)
+	if err != nil {
+		problems.AddError(err)
+		return nil
+	}
+	return Parse(path, text, problems, required, optional...)
+}
+
+// Parse is Read of a file with this text.
+func Parse(path string, text []byte, problems *invalid.List, required []string, optional ...string) *Table {
+	t := parse(NewReader(path, bytes.NewReader(text)), problems)
 	if t == nil || !t.HasColumns(required, optional...) {
 		return nil
 	}
@@ -230,17 +240,13 @@ func Read(ctx context.Context, path string, problems *invalid.List, required []s
 
 // ReadText is Read of a table of names and paths, with any columns: its numbers are text.
 func ReadText(ctx context.Context, path string, problems *invalid.List) *Table {
-	return read(ctx, path, problems, true)
-}
-
-func read(ctx context.Context, path string, problems *invalid.List, asText bool) *Table {
-	text, err := fileio.ReadFile(ctx, path, maxSize)
+	text, err := fileio.ReadFile(ctx, path, MaxSize)
 	if err != nil {
 		problems.AddError(err)
 		return nil
 	}
 	r := NewReader(path, bytes.NewReader(text))
-	r.asText = asText
+	r.asText = true
 	return parse(r, problems)
 }
 

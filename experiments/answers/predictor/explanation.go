@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -205,11 +205,9 @@ func (a *answer) class(rank int) Probability {
 }
 
 // find returns the rank of the candidate with a name, as in the data set or as people write it: case,
-// underscores, hyphens and a number in front may differ. It is not the predicted one.
+// spaces, punctuation and a number in front may differ. It is not the predicted one.
 func (a *answer) find(name string) (int, error) {
-	fold := func(name string) string {
-		return strings.ToLower(strings.ReplaceAll(format.ClassName(name), "-", " "))
-	}
+	fold := func(name string) string { return descriptions.FoldName(format.ClassName(name)) }
 	name = dataset.Name(name)
 	var names []string
 	for _, class := range a.Candidates.Names {

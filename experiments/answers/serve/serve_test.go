@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		"many changes":       {s, "POST", "/predict", map[string]any{"sample": 0, "change": make([]change, maxTried+1)}, nil, 400, "at most 1000 classes, found 1001"},
 		"attribute":          {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"green": 1}}), nil, 400, "attributes of the data set"},
 		"probability":        {s, "POST", "/edit", edit(map[string]any{"class": "old", "cells": map[string]any{"colour::red": 2}}), nil, 400, "probabilities"},
-		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "a group for all attributes or for none"},
+		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "for all attributes or none, group"},
 		"old version":        {s, "POST", "/edit", map[string]any{"version": 7}, nil, 409, "another window"},
 		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
 		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
