@@ -386,10 +386,16 @@ var sampleColumns = []string{"path", "id"}
 const withoutRowNames = "Write the file without names of rows: to_csv(index=False), or " +
 	"row.names = FALSE in R."
 
-// checkNames refuses columns that are no features by their names.
+// checkNames refuses columns that are no features by their names, and names of two columns.
 func (s *csvFile) checkNames(names []string) *invalid.Error {
+	before := map[string]int{}
 	for j, name := range names {
-		switch column := fmt.Sprintf("column %d", j+1); {
+		column, first := fmt.Sprintf("column %d", j+1), before[name]
+		before[name] = j + 1
+		switch {
+		case first > 0 && name != "":
+			return s.wrong(s.header, column, "a name that no other column has",
+				fmt.Sprintf("%s, as column %d", invalid.Quote(name), first), "Rename one of them.")
 		case name == "":
 			got := "none, as pandas' to_csv() and R's write.csv leave it above names of rows"
 			return s.wrong(s.header, column, "a name, as the other columns have", got, withoutRowNames)

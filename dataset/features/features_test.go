@@ -85,6 +85,7 @@ func TestCSVErrors(t *testing.T) {
 		{"names of rows by R", "\"V1\",\"V2\"\n\"1\",.1,.2\n", "line 2: expected " + Form + ", found 2 names above 3 cells. Write the file without names of rows: to_csv(index=False), or row.names = FALSE in R."},
 		{"spaces", "1 2.5 3\n4 5 6\n", "line 2, column 1: expected a number, found \"4 5 6\""},
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `found a quote within a cell. Write "" for it, and quotes around the cell.`},
+		{"one name twice", "f0,f1,f0\n.1,.2,.3\n", `line 1, column 3: expected a name that no other column has, found "f0", as column 1. Rename one of them.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
 		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a finite number in the range of float32, found "NA". Features are known for every sample`},
 	} {

@@ -115,6 +115,18 @@ type change struct {
 // edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 	return s.saved(r.Context(), body, func(e edit, h history) (history, error) {
+		named := 0
+		for _, c := range e.Changes {
+			if c.New || c.Rename != "" || c.Delete {
+				named++
+			}
+		}
+		if named > maxNamed {
+			return h, &invalid.Error{
+				Where: "request", Want: fmt.Sprintf("at most %d new, renamed or deleted classes", maxNamed),
+				Got: fmt.Sprint(named),
+			}
+		}
 		edited, split := newEdited(h.d), []string(nil)
 		for _, c := range e.Changes {
 			c.Class = dataset.Name(c.Class)

@@ -210,15 +210,18 @@ func TestTwoPages(t *testing.T) {
 	testkit.Equal(t, "after the first", started(t, Page{Dir: s.Dir}).WhyReadOnly(), "")
 }
 
-// Many classes are added at once, and deleted.
+// Many classes are added at once, and deleted; more are refused.
 func TestManyClasses(t *testing.T) {
 	s := started(t, Page{})
-	many := make([]change, 4000)
+	many := make([]change, maxNamed+1)
 	for i := range many {
 		many[i] = change{Class: fmt.Sprint("class ", i), New: true}
 	}
+	w := request(s, "POST", "/edit", edit{Changes: many}, nil)
+	testkit.WantText(t, w.Body.String(), "request: expected at most 1000 new, renamed or deleted classes, found 1001")
+	many = many[1:]
 	v := answered[state](t, request(s, "POST", "/edit", edit{Changes: many}, nil))
-	testkit.Equal(t, "classes", len(v.Classes), 4003)
+	testkit.Equal(t, "classes", len(v.Classes), 1003)
 	for i := range many {
 		many[i] = change{Class: many[i].Class, Delete: true}
 	}

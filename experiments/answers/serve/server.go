@@ -56,6 +56,7 @@ const (
 	maxPhotograph = 20 << 20 // bytes
 	maxRequest    = 4 << 20
 	maxTried      = 1000 // classes that are changed or left out for one prediction
+	maxNamed      = 1000 // classes that one request adds, renames or deletes
 	thumbnailSide = 160
 	largeSide     = 1000 // with ?large
 	timeToRead    = 30 * time.Second
