@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,36 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// latest is a run of the test stage of the last run command, and never another one in its place: without one of
+// its files, or without what the command stored, that is an error, also where ESZSL and the dev stage are beside.
+func TestLatest(t *testing.T) {
+	out := t.TempDir()
+	succeeds(t, small(t, "run", out)...)
+	value, last := filepath.Join(out, "latest"), testkit.Must(filepath.Glob(filepath.Join(out, "*-hard-test-seed1-*")))(t)[0]
+	latest := func() string { return filepath.Dir(testkit.Must(findModel("--model", value))(t)) }
+	testkit.Equal(t, "the last seed", latest(), last)
+	e := lagoTrain(t, append([]string{"predict", "--model", value}, onMini(t)...)...)
+	testkit.WantText(t, e.stderr, "seed 1, in "+last+"; seed 2 of 2: 33.3 %; mean 33.3 %")
+	stored := testkit.Must(filepath.Glob(filepath.Join(out, "run-*.json")))(t)[0]
+	for _, damaged := range []string{"", stored} {
+		for _, file := range []string{train.TrialFile, train.ResultFile, train.CurveFile, train.ModelFile} {
+			path := filepath.Join(last, file)
+			whole := testkit.Read(t, path)
+			testkit.Write(t, path, "", whole[:len(whole)/2])
+			testkit.Fails(findModel("--model", value))(t, value, cmp.Or(damaged, file))
+			testkit.Write(t, path, "", whole)
+		}
+		text := testkit.Read(t, stored)
+		testkit.Write(t, stored, "", text[:len(text)/2])
+	}
+	testkit.NoError(t, os.Remove(stored))
+	testkit.Equal(t, "without a stored result", strings.Contains(latest(), "-hard-test-"), true)
+	testkit.NoError(t, os.Remove(filepath.Join(latest(), train.TrialFile)))
+	testkit.Fails(findModel("--model", value))(t, train.TrialFile)
+	succeeds(t, small(t, "run", out, "--method", "eszsl")...)
+	testkit.Equal(t, "of another method", strings.Contains(latest(), "eszsl-test-seed0"), true)
+}
+
 // run takes the config file of a search as it is. On other data it warns.
 func TestSearchThenRun(t *testing.T) {
 	out := t.TempDir()
@@ -97,11 +128,9 @@ func TestFindModel(t *testing.T) {
 	for value, want := range map[string]string{
 		"runs/glyphs-a-1": "runs/glyphs-a-1",
 		filepath.Join("runs/glyphs-b-3", train.ModelFile): "runs/glyphs-b-3",
-		"glyphs-a":     "runs/glyphs-a-1",
-		"glyphs-b-3":   "runs/glyphs-b-3",
-		"latest":       "runs/glyphs-b-2",
-		"other/c":      "other/cub-c-4",
-		"other/latest": "other/cub-c-4",
+		"glyphs-a":   "runs/glyphs-a-1",
+		"glyphs-b-3": "runs/glyphs-b-3",
+		"other/c":    "other/cub-c-4",
 	} {
 		testkit.Equal(t, value, testkit.Must(findModel("--model", value))(t), filepath.Join(want, train.ModelFile))
 	}
@@ -110,6 +139,7 @@ func TestFindModel(t *testing.T) {
 		"glyphs-b":     {"--model", "one run", "2 begin so, such as glyphs-b-2 and glyphs-b-3"},
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},
+		"latest":       {"runs/glyphs-b-2/trial.json"},
 	} {
 		testkit.Fails(findModel("--model", value))(t, parts...)
 	}

@@ -67,7 +67,8 @@ func findModel(flag, value string) (string, error) {
 	dir = filepath.Clean(cmp.Or(dir, defaultRuns))
 	names := runsWithModel(dir)
 	if prefix == latest && len(names) > 0 {
-		return filepath.Join(dir, lastModel(dir, names), train.ModelFile), nil
+		run, err := lastModel(dir, names)
+		return filepath.Join(run, train.ModelFile), invalid.At(flag+" "+value, err)
 	}
 	matches := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !strings.HasPrefix(name, prefix)
@@ -88,37 +89,76 @@ func findModel(flag, value string) (string, error) {
 	return "", e
 }
 
-// lastModel returns the run whose model latest means, of those in a folder with a model: that of the test
-// stage of the last run command or, without one, the last model of the test stage or else of any. Models of
-// LAGO come first.
-func lastModel(dir string, names []string) (last string) {
-	stored, _, _ := lab.ReadStored(context.Background(), dir)
-	var ofCommands []string
-	for _, s := range stored {
-		if s.Kind == studies.RunKind {
-			slices.Reverse(s.Runs)
-			ofCommands = append(ofCommands, s.Runs...)
-		}
+// lastModel returns the folder of the run that latest means, of those in a folder with a model: that of the
+// last seed of the last run command with a test stage, or else of the last one. Without run commands it is the
+// last run of the test stage of LAGO, else of a baseline, else any. If a file of it is missing or damaged, that
+// is an error, since another model would take its place.
+func lastModel(dir string, names []string) (string, error) {
+	asked, err := runResults(dir)
+	if err != nil {
+		return "", err
 	}
-	best := -1
-	for _, name := range append(ofCommands, names...) {
-		if !slices.Contains(names, name) {
-			continue
+	if asked != nil {
+		tested := slices.IndexFunc(asked, func(r *studies.MethodAccuracy) bool { return r.Test != nil })
+		dirs := asked[max(tested, 0)].RunDirs
+		return wholeRun(lab.Moved(dir, dirs[len(dirs)-1]))
+	}
+	last, best := "", -1
+	for _, name := range names {
+		r, err := lab.ReadRun(filepath.Join(dir, name))
+		if err != nil {
+			return "", err
 		}
 		rank := 0
-		if r, err := train.ReadRecord(filepath.Join(dir, name)); err == nil {
-			if r.Stage == train.Test {
-				rank += 2
-			}
-			if r.Method.Name == methods.LAGO {
-				rank++
-			}
+		if r.Stage == train.Test {
+			rank++
+		}
+		if r.Stage == train.Test && r.Method.Name == methods.LAGO {
+			rank++
 		}
 		if rank > best {
-			best, last = rank, name
+			best, last = rank, r.Dir
 		}
 	}
-	return last
+	return wholeRun(last)
+}
+
+// wholeRun returns the folder of a finished run, no file of which is missing or damaged.
+func wholeRun(dir string) (string, error) {
+	r, err := lab.ReadRun(dir)
+	if err == nil && r.Missing != nil {
+		err = &invalid.Error{Where: dir, Want: "a finished run", Got: r.Missing.Why}
+	}
+	if e := (*invalid.Error)(nil); errors.As(err, &e) && e.Hint == "" {
+		e.Hint = "Repeat the command that trained it, or name another run."
+	}
+	return dir, err
+}
+
+// runResults reads the results of run commands in a folder, the newest first. The error is that of the newest.
+func runResults(dir string) (list []*studies.MethodAccuracy, err error) {
+	stored, unreadable, _ := lab.ReadStored(context.Background(), dir)
+	var newest time.Time
+	for _, s := range stored {
+		if s.Kind != studies.RunKind {
+			continue
+		}
+		r := new(studies.MethodAccuracy)
+		if err := s.Decode(r); err != nil {
+			return nil, err
+		}
+		if list = append(list, r); len(list) == 1 {
+			newest = s.Time
+		}
+	}
+	for _, m := range unreadable {
+		info, err := os.Stat(m.Name)
+		if strings.HasPrefix(filepath.Base(m.Name), studies.RunKind+"-") &&
+			(err != nil || info.ModTime().After(newest)) {
+			return nil, &m
+		}
+	}
+	return list, nil
 }
 
 // runsWithModel lists the runs in a folder that have a model, the one that was written last first.
@@ -154,7 +194,12 @@ func logModel(m *predictor.Model) {
 	if m.Trial != nil {
 		of = fmt.Sprintf(", stage %s, seed %d", m.Trial.Stage, m.Trial.Seed)
 	}
-	logrus.Infof("model: %s trained on %s%s, in %s", m.Method.Label(), m.Dataset, of, m.Dir())
+	among := ""
+	beside, _ := runResults(filepath.Dir(m.Dir())) // another error is that of latest
+	for _, r := range beside {
+		among = cmp.Or(among, r.OfSeed(m.Dir()))
+	}
+	logrus.Infof("model: %s trained on %s%s, in %s%s", m.Method.Label(), m.Dataset, of, m.Dir(), among)
 }
 
 // openLAGO opens the model that --model names for commands that need a LAGO model.

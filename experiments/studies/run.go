@@ -154,11 +154,9 @@ func (r *MethodAccuracy) KindName() string { return RunKind }
 
 // Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
 func (r *MethodAccuracy) Follow(latest, data string) {
-	words := []string{"evaluate", "--model", r.RunDirs[len(r.RunDirs)-1]}
+	words := []string{"evaluate", "--model", latest}
 	if r.Test == nil {
 		words = []string{"search", "--dataset", r.Config.Dataset, "--method", r.Method}
-	} else if slices.Contains(model.Variants, model.Variant(r.Method)) {
-		words[2] = latest
 	}
 	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
 		words = append(words, "--dataset", r.Config.Dataset)
@@ -239,6 +237,17 @@ func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
 		return "test", "unseen class", r.Test
 	}
 	return "validation", "validation class", r.Val
+}
+
+// OfSeed says which of several seeds the run in a folder has, and the accuracy; "" for another run.
+func (r *MethodAccuracy) OfSeed(dir string) string {
+	_, _, m := r.last()
+	seeds := m.PerClass.Values
+	i := slices.IndexFunc(r.RunDirs, func(d string) bool { return filepath.Base(d) == filepath.Base(dir) })
+	if i -= len(r.RunDirs) - len(seeds); i < 0 || len(seeds) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; seed %d of %d: %s; mean %s", i+1, len(seeds), format.Percent(seeds[i]), m.MeanText())
 }
 
 // summary is the accuracy in one line.
