@@ -286,10 +286,10 @@ func (r *traitReader) attribute(name string) int {
 	return -1
 }
 
-// isOther reports whether a cell is no number from 0 to 1 or below, which is refused, and no yes or no.
+// isOther reports whether a cell is no number, yes or no.
 func isOther(entry cell) bool {
-	v, err := table.Number(entry.text, 64)
-	return !isProbability(entry.text) && (err != nil || v >= 0)
+	_, err := table.Number(entry.text, 64)
+	return err != nil && !isProbability(entry.text)
 }
 
 // read returns the attributes of a column and adds what it was taken for to the report.
@@ -356,7 +356,7 @@ func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 		r.scale.line = entry.line
 		p, wrong := r.scale.probability(entry.text)
 		if wrong != nil {
-			r.file.Report(c.name, entry.line, c.name, wrong.Want, wrong.Got, wrong.Hint)
+			r.file.Report("probability", entry.line, c.name, wrong.Want, wrong.Got, wrong.Hint)
 			continue
 		}
 		d.p[entry.class] = p

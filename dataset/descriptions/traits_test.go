@@ -65,9 +65,9 @@ func TestAddTraits(t *testing.T) {
 		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `line 2, column trait: expected a class of the data set in the first column, found "diet". --all adds`},
 		{"another spelling", "class,diet\nWrenn,seeds\n", `line 2, column class: expected a class of the data set in the first column, found "Wrenn". Did you mean Wren? --all adds`},
 		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". lago-train docs your-data has lines of Python`},
-		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "10". Write % behind percentages`},
-		{"a number below 1 among others", "class,meat\nwren,0\nbarn owl,90\n", `line 2, column meat: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "0" beside "90". lago-train docs your-data`},
-		{"vectors", "class,a,b\nwren,-0.5,0.5\nbarn owl,0.25,-3\n", "line 2, column a: expected " + wantProbability + `, found "-0.5". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1`},
+		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", "line 2, column meat: expected " + wantProbability + `, found "10". Write % behind percentages`},
+		{"a number below 1 among others", "class,meat\nwren,0.4\nbarn owl,60\n", "line 3, column meat: expected " + wantProbability + `, found "60" beside 0.4 on line 2. Write % behind percentages`},
+		{"vectors", "class,a,b\nwren,-0.5,0.5\nbarn owl,2.5,-3\n", "line 2, column a: expected " + wantProbability + `, found "-0.5". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1`},
 		{"more words than attributes are read", "class,a\nwren," + numbers(MaxAttributes) + "\nbarn owl,x\n", "expected at most 65536 attributes, found more"},
 		{"numbers on two scales", "class,tail,crest\nwren,0.5,\nbarn owl,,25%\n", `line 3, column crest: expected numbers from 0 to 1 or percentages, one of the two in a file, found 0.5 on line 2 and 25% on line 3`},
 		{"a strength before its word", "class,diet\nwren,seeds (rarely nuts)\nbarn owl,seeds\n", `line 2, column diet: expected words separated by semicolons`},
@@ -170,12 +170,11 @@ func FuzzAddTraits(f *testing.F) {
 		f.Add([]byte(strings.Join(parts, "")))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, attributes := range []string{"name,group\n", "name,group\ndiet::meat,diet\ndiet::seeds,diet\n", "name\nflies\n"} {
-			dir := t.TempDir()
-			testkit.Write(t, dir, AttributesFile, attributes)
-			testkit.Write(t, dir, ClassesFile, "class\nowl\n")
-			addAndReadAgain(t, dir, text)
-		}
+		folders := []string{"name,group\n", "name,group\ndiet::meat,diet\ndiet::seeds,diet\n", "name\nflies\n"}
+		dir := t.TempDir()
+		testkit.Write(t, dir, AttributesFile, folders[len(text)%len(folders)])
+		testkit.Write(t, dir, ClassesFile, "class\nowl\n")
+		addAndReadAgain(t, dir, text)
 	})
 }
 

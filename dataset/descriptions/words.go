@@ -57,13 +57,16 @@ func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
 	case dataset.OtherDigits(text):
 		wrong.Hint = "Write digits from 0 to 9."
 	case err != nil:
-	case p < 0 && s.negative:
+	case s.negative && (p < 0 || p > 1):
 		return 0, nil
 	case p < 0:
 		s.negative = true
 		wrong.Hint = "Write 0 for no, and nothing for what is not known. Of vectors, such as those of a " +
 			"text encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case p > 1:
+		if s.number != "" {
+			wrong.Got += " beside " + s.number
+		}
 		wrong.Hint = "Write % behind percentages, and divide values of another scale by its largest value."
 	case p > 0:
 		if *first == "" {
