@@ -103,9 +103,10 @@ func (q Request) addNotes(r *Evaluation) {
 	if changed, _ := q.Model.Changed(q.Data); changed != "" {
 		r.note("%s", strings.TrimSuffix(changed, "."))
 	}
-	if r.Seen != nil && r.Calibrated == nil && q.split() == predictor.Test {
-		r.note("calibrated stacking was not chosen for this model: repeat the command that trained it, run " +
-			"with --stage full; finished runs are reused, and their models get it")
+	if q.split() == predictor.Test && (r.Temperature == nil || r.Seen != nil && r.Calibrated == nil) {
+		r.note("the temperature and calibrated stacking are chosen by run --method %s --stage full with the "+
+			"settings that trained the model; finished runs are reused, and their models get them",
+			q.Model.Method.Label())
 	}
 }
 
