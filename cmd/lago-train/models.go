@@ -340,7 +340,7 @@ func adaptSetting(to *bool) setting.Setting {
 	return setting.Switch("adapt", to, false).In(methodGroup).Common()
 }
 
-// open opens the model by openModel or openLAGO, and checks that the output is no input.
+// open opens the model by openModel or openLAGO.
 func (o *predictionOptions) open(open func(name string) (*predictor.Model, error)) (err error) {
 	if o.m, err = open(o.model); err != nil {
 		return err
@@ -350,8 +350,7 @@ func (o *predictionOptions) open(open func(name string) (*predictor.Model, error
 			return err
 		}
 	}
-	o.Inputs = append(format.Strings(o.candidates), o.m.Path, o.features, o.weights)
-	return atFlag("to", o.Check(o.to))
+	return nil
 }
 
 // choose sets the predictor, for the candidates that the flags name among the classes of the data. Without
@@ -364,7 +363,7 @@ func (o *predictionOptions) choose(c *cli.Context) error {
 	}
 	list := slices.Clone(o.candidates)
 	candidates, err := o.m.NewCandidates(c.Context, o.data, list, otherwise, o.empty)
-	if err != nil {
+	if err = cmp.Or(err, atFlag("to", o.Check(o.to))); err != nil { // before samples are predicted
 		return err
 	}
 	if o.p, err = o.m.Predictor(candidates, o.Options); err != nil {

@@ -130,7 +130,6 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Evaluation, erro
 		return nil, err
 	}
 	logModel(q.Model)
-	o.Inputs = append(format.Strings(o.candidates), path)
 	if q.Data, err = openView(c.Context, q.Model, o.dataset, o.Options); err != nil {
 		return nil, err
 	}

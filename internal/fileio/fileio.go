@@ -53,6 +53,8 @@ func Open(ctx context.Context, path string) (*File, error) {
 	f := &File{File: file, ctx: ctx}
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.pipe = make([]byte, pipeBuffer)
+	} else {
+		addInput(info)
 	}
 	return f, nil
 }
@@ -81,7 +83,12 @@ func SizeOfRegular(path string) (int64, error) {
 }
 
 // Stdin returns the standard input.
-func Stdin(ctx context.Context) *File { return &File{os.Stdin, ctx, make([]byte, pipeBuffer)} }
+func Stdin(ctx context.Context) *File {
+	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
+		addInput(info)
+	}
+	return &File{os.Stdin, ctx, make([]byte, pipeBuffer)}
+}
 
 // wait returns the result of f, or the context's error as soon as the context is
 // cancelled. The goroutine of an abandoned call lives until f returns.

@@ -300,8 +300,9 @@ func TestOutputsReplaceOnlyTheirKind(t *testing.T) {
 			testkit.WantError(t, err, path+": expected a new file, or an earlier output of the same kind, found another file", "--force")
 		}
 		testkit.NoError(t, (&Outputs{Force: true}).Write(path, text(c.output)))
-		if read := (&Outputs{Inputs: []string{path}}); read.Write(path, text(c.output)) == nil {
-			t.Errorf("%s: an input was replaced", name)
-		}
+		testkit.Must(ReadRegular(path))(t)
+		link := filepath.Join(t.TempDir(), "link")
+		testkit.NoError(t, os.Symlink(path, link))
+		testkit.WantError(t, (&Outputs{Force: true}).Write(link, text(c.output)), link+": expected a file that the command does not read, found an input")
 	}
 }

@@ -10,28 +10,44 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Outputs writes the files that a user asks for. Unless it is forced, it replaces no file but what
-// it can see to be an earlier output of the same kind.
+// Outputs writes the files that a user asks for. It replaces no file that this process has read and, unless it
+// is forced, no file but what it can see to be an earlier output of the same kind.
 type Outputs struct {
 	Force   bool
-	Inputs  []string // files that the program reads
 	Written []string
 }
 
-// Check returns an error if a file to write is one that the command reads.
+// inputs are the regular files that this process has opened for reading.
+var inputs struct {
+	sync.Mutex
+	files []fs.FileInfo
+}
+
+func addInput(file fs.FileInfo) {
+	inputs.Lock()
+	defer inputs.Unlock()
+	inputs.files = append(inputs.files, file)
+}
+
+// Check returns an error if a file to write is one that was read, by whatever path.
 func (o *Outputs) Check(path string) error {
 	written, err := os.Stat(path)
-	if err != nil || o.Force {
+	if err != nil {
 		return nil
 	}
-	for _, input := range o.Inputs {
-		if read, err := os.Stat(input); err == nil && os.SameFile(read, written) {
-			return refused(path, "a file that the command does not read", "an input")
+	inputs.Lock()
+	defer inputs.Unlock()
+	if slices.ContainsFunc(inputs.files, func(read fs.FileInfo) bool { return os.SameFile(read, written) }) {
+		return &invalid.Error{
+			Where: path, Want: "a file that the command does not read", Got: "an input",
+			Hint: "Choose another name.", Usage: true,
 		}
 	}
 	return nil
@@ -50,7 +66,7 @@ func (o *Outputs) Write(path string, write func(io.Writer) error) error {
 		if err := write(begin); err != nil {
 			return err
 		}
-		return o.checkKind(path, begin.bytes)
+		return cmp.Or(o.Check(path), o.checkKind(path, begin.bytes)) // what was read while writing, too
 	})
 	if err == nil {
 		o.Written = append(o.Written, path)
@@ -85,11 +101,14 @@ func (o *Outputs) checkKind(path string, begin []byte) error {
 	case info.Size() == 0, sameKind(beginOf(path), begin):
 		return nil
 	}
-	return refused(path, "a new file, or an earlier output of the same kind", "another file")
+	return &invalid.Error{
+		Where: path, Want: "a new file, or an earlier output of the same kind", Got: "another file",
+		Hint: "Choose another name, or replace it with --force.", Usage: true,
+	}
 }
 
 // CheckFile returns an error if a file cannot be written, now rather than after hours: if it is a folder, its
-// folder does not exist, or it is another file than those that begin with a text.
+// folder does not exist, it was read, or it is another file than those that begin with a text.
 func (o *Outputs) CheckFile(file, begin string) error {
 	if file == "" {
 		return nil
@@ -98,7 +117,9 @@ func (o *Outputs) CheckFile(file, begin string) error {
 	case err == nil && info.IsDir():
 		return &invalid.Error{Want: "a file", Got: file + ", a folder"}
 	case err == nil && begin != "":
-		return o.checkKind(file, []byte(begin))
+		return cmp.Or(o.Check(file), o.checkKind(file, []byte(begin)))
+	case err == nil:
+		return o.Check(file)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return invalid.File(file, err)
 	}
@@ -110,13 +131,6 @@ func (o *Outputs) CheckFile(file, begin string) error {
 // WriteRows writes a CSV file.
 func (o *Outputs) WriteRows(file string, rows [][]string) error {
 	return o.Write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
-}
-
-func refused(path, want, got string) error {
-	return &invalid.Error{
-		Where: path, Want: want, Got: got, Hint: "Choose another name, or replace it with --force.",
-		Usage: true,
-	}
 }
 
 // beginning keeps the first bytes that are written.
