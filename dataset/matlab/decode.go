@@ -191,7 +191,7 @@ func (s *stream) decode(m *unread) {
 		s.fail(&invalid.Error{
 			Want: format.Bytes(maxInflated+perByte*s.compressed) + " of memory for " +
 				format.Bytes(s.compressed) + " of compressed data, or less",
-			Got:  format.Bytes(memory) + " (" + m.Size() + ")",
+			Got: format.Bytes(memory) + " (" + m.Size() + ")",
 			Hint: "If it is right, save it without compression: -v6 in MATLAB, do_compression=False in " +
 				"SciPy.",
 		})
