@@ -124,6 +124,14 @@ type Absent struct {
 	Means  []float32 `json:"means"` // of each feature over the seen classes
 }
 
+// Len is the number of features; 0 where nothing was missing.
+func (a *Absent) Len() int {
+	if a == nil {
+		return 0
+	}
+	return len(a.Means)
+}
+
 // Fill puts the means in place of the values that stand for missing features.
 func (a *Absent) Fill(features []float32) {
 	for j, v := range features {

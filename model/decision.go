@@ -129,7 +129,10 @@ type Fit struct {
 	Classes    int         `json:"classes"`
 }
 
-const fitQuantiles = 101 // per cent
+const (
+	fitQuantiles = 101 // per cent
+	mostFit      = 1e18
+)
 
 // Add adds the fits of samples among more candidates than before.
 func (f *Fit) Add(candidates int, fits []float64) {
@@ -193,12 +196,16 @@ func (d Decision) Check() error {
 	if f := d.Fit; f != nil {
 		ascending := slices.IsSorted(f.Candidates) && len(f.Candidates) == len(f.Quantiles) &&
 			len(f.Candidates) > 0
-		for _, q := range f.Quantiles {
-			ascending = ascending && len(q) == fitQuantiles && matrix.NotFinite(q) < 0 && slices.IsSorted(q)
+		for _, q := range f.Quantiles { // differences of bounded ones stay finite
+			ascending = ascending && len(q) == fitQuantiles && slices.IsSorted(q) &&
+				q[0] >= -mostFit && q[fitQuantiles-1] <= mostFit
 		}
 		if !ascending || f.Candidates[0] < 1 {
-			return expected("fit", "others",
-				"numbers of candidates, the lowest first, and %d quantiles of each", fitQuantiles)
+			return expected("fit", "others", "numbers of candidates, the lowest first, and %d quantiles of each, "+
+				"which ascend from %g to %g at most", fitQuantiles, -mostFit, mostFit)
+		}
+		if err := checkCounts("fit", f.Samples, f.Classes); err != nil {
+			return err
 		}
 	}
 	if a := d.Adaptation; a != nil {
@@ -209,9 +216,21 @@ func (d Decision) Check() error {
 		if err := a.Settings.Check(); err != nil {
 			return invalid.At("adaptation", err)
 		}
+		if err := checkCounts("adaptation", a.Samples, a.Classes); err != nil {
+			return err
+		}
 		if matrix.NotFinite(evidence) >= 0 || (a.Interval == nil) != (a.Tau == 0) {
 			return expected("adaptation", "others", "finite accuracies, and their interval unless tau is 0")
 		}
+	}
+	return nil
+}
+
+// checkCounts checks on how much something was chosen.
+func checkCounts(field string, samples, classes int) error {
+	if samples < 0 || classes < 0 {
+		return expected(field, fmt.Sprintf("%d and %d", samples, classes),
+			"numbers of samples and classes, 0 or above")
 	}
 	return nil
 }
@@ -232,7 +251,7 @@ func (s Scoring) check() error {
 	if !matrix.Finite(c.ErrorAfter) || c.ErrorBefore != nil && !matrix.Finite(*c.ErrorBefore) {
 		return expected("calibration", "others", "finite errors")
 	}
-	return nil
+	return checkCounts("calibration", c.Samples, c.Classes)
 }
 
 // CorrectionKind says how scores are corrected.

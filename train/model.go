@@ -229,7 +229,8 @@ func (s *Saved) readTrial() error {
 	return err
 }
 
-// check returns an *invalid.Error where the header refers to a class or a group that there is not.
+// check returns an *invalid.Error where a name of the header is none, where it refers to a class or a group
+// that there is not, and where lists have other lengths than what they belong to.
 func (s *Saved) check() error {
 	if s.Semantic != nil && len(s.Semantic) != len(s.Attributes) {
 		return &invalid.Error{
@@ -240,6 +241,20 @@ func (s *Saved) check() error {
 	if len(s.Learned) == 0 {
 		return &invalid.Error{Field: "learned", Want: "at least one class", Got: "none"}
 	}
+	once := func(field string, list []int) error {
+		sorted := slices.Sorted(slices.Values(list))
+		if len(slices.Compact(sorted)) < len(list) {
+			return &invalid.Error{Field: field, Want: "each class at most once", Got: fmt.Sprint(list)}
+		}
+		return nil
+	}
+	for field, list := range map[string]int{"columns": len(s.Columns), "absent": s.Absent.Len()} {
+		if list != 0 && list != s.Dims {
+			return &invalid.Error{
+				Field: field, Want: fmt.Sprintf("one of each of %d features", s.Dims), Got: fmt.Sprint(list),
+			}
+		}
+	}
 	within := func(field string, list []int, names []string) error {
 		if i := slices.IndexFunc(list, func(i int) bool { return i < 0 || i >= len(names) }); i >= 0 {
 			want := fmt.Sprintf("numbers from 0 to %d", len(names)-1)
@@ -247,10 +262,23 @@ func (s *Saved) check() error {
 		}
 		return nil
 	}
+	split := slices.Concat(s.Split.Train, s.Split.Val, s.Split.Test)
 	return cmp.Or(
+		checkNames("classes", s.Classes), checkNames("attributes", s.Attributes),
+		checkNames("groups", s.Groups),
 		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
-		within("split", slices.Concat(s.Split.Train, s.Split.Val, s.Split.Test), s.Classes),
+		within("split", split, s.Classes), once("learned", s.Learned), once("split", split),
 	)
+}
+
+func checkNames(field string, names []string) error {
+	for i, text := range names {
+		if _, want := dataset.CheckName(text); want != "" {
+			field = fmt.Sprintf("%s, entry %d", field, i)
+			return &invalid.Error{Field: field, Want: want, Got: invalid.Quote(text)}
+		}
+	}
+	return nil
 }
 
 // load sets what is in the tensors of a file.
@@ -280,7 +308,8 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return invalid.At(h.Method.Label(), r.Err)
 	}
 	r = readerOf(f, correctionPrefix)
-	h.Reference.Detections = r.Get("stored", -1, -1)
+	learned := len(h.Learned)
+	h.Reference.Detections = r.Get("stored", 1+(learned-1)/referenceStep(learned), -1)
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
 		h.Reference.Centre = centre.Data[0]
 	}

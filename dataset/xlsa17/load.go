@@ -162,7 +162,7 @@ func (f *folder) readAttSplits() (err error) {
 func (f *folder) readLocations(n int) (err error) {
 	f.locations = make(map[string][]int)
 	for _, name := range locationVariables {
-		if a := f.vars[name]; a != nil {
+		if a := f.vars[name]; a != nil && a.Count() > 0 { // without entries, it names no samples
 			if a.Count() > n {
 				return wrong(f.mat, name, fmt.Sprintf("locations of at most the %d samples", n), a.Size())
 			}
@@ -178,9 +178,7 @@ func (f *folder) readLocations(n int) (err error) {
 // indices loads a vector that counts from 1 to n, as MATLAB does, and returns it counting from 0.
 func (f *folder) indices(file string, a *matlab.Array, n int, what string) ([]int, error) {
 	if !a.Class.Numeric() || a.Count() == 0 {
-		e := wrong(file, a.Name, "a vector of whole numbers", a.Size())
-		e.Hint = "Leave out locations of no samples."
-		return nil, e
+		return nil, wrong(file, a.Name, "a vector of whole numbers", a.Size())
 	}
 	if err := a.Load(f.ctx); err != nil {
 		return nil, err

@@ -19,6 +19,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
 )
 
 // WriteJSON writes a value as indented JSON.
@@ -86,14 +88,31 @@ func Bytes(n int64) string {
 
 // Printable returns a name from a file as it may be printed or drawn: control
 // characters, which could move the cursor of a terminal, and other characters that
-// cannot be printed are replaced. Line breaks and tabs are too.
+// cannot be printed are replaced. Line breaks and tabs are too. Marks that join letters or keep them apart, of
+// Persian and of scripts of India, stay.
 func Printable(name string) string {
+	const apart, joined = '\u200c', '\u200d'
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) && r != apart && r != joined {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, name)
+}
+
+// Isolate puts a text that has letters from right to left, but for spaces around it, between marks that keep
+// it from turning round what is beside it, such as other columns. Marked text stays as it is.
+func Isolate(text string) string {
+	const begin, end = "\u2068", "\u2069"
+	fromRight := func(r rune) bool {
+		p, _ := bidi.LookupRune(r)
+		return p.Class() == bidi.R || p.Class() == bidi.AL
+	}
+	name := strings.TrimSpace(text)
+	if !strings.ContainsFunc(name, fromRight) || strings.Contains(name, begin) {
+		return text
+	}
+	return strings.Replace(text, name, begin+name+end, 1)
 }
 
 // PrintableLines is Printable for each line.

@@ -14,8 +14,10 @@ package setting
 import (
 	"cmp"
 	"encoding"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -164,11 +166,32 @@ func Raw(key string, to *string, standard string) Setting {
 	return Of(key, to, standard, "a text", func(text string) (string, error) { return text, nil })
 }
 
+// words divides a comma-separated list. A word with commas stands in quotes, as in CSV.
+func words(text string) ([]string, error) {
+	if !strings.Contains(text, `"`) {
+		return strings.Split(text, ","), nil
+	}
+	r := csv.NewReader(strings.NewReader(text))
+	r.TrimLeadingSpace = true
+	list, err := r.Read()
+	if _, more := r.Read(); err != nil || more != io.EOF {
+		return nil, &invalid.Error{
+			Want: `words between commas, those with commas or quotes in quotes, such as "one, two"`,
+			Got:  invalid.Quote(text),
+		}
+	}
+	return list, nil
+}
+
 // Several binds a comma-separated list. Parse adds to what it read before.
 func Several[T any](key string, to *[]T, standard []T, valid string, parse func(string) (T, error)) Setting {
 	var read []T
 	return Of(key, to, standard, valid, func(text string) ([]T, error) {
-		for word := range strings.SplitSeq(text, ",") {
+		list, err := words(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, word := range list {
 			value, err := parse(strings.TrimSpace(word))
 			if err != nil && !errors.As(err, new(*invalid.Error)) {
 				err = &invalid.Error{Want: valid, Got: invalid.Quote(word)}

@@ -148,6 +148,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A word with commas stands in quotes, as in CSV.
+func TestWordsInQuotes(t *testing.T) {
+	name := func(text string) (string, error) { return text, nil }
+	for text, want := range map[string][]string{
+		"a, b":                  {"a", "b"},
+		`"x (Linnaeus, 1758)"`:  {"x (Linnaeus, 1758)"},
+		`a, "b, c","say ""d"""`: {"a", "b, c", `say "d"`},
+		`"a`:                    nil,
+		"\"a\"\nb":              nil,
+	} {
+		var found []string
+		err := setting.Several("names", &found, nil, "names", name).Parse(text)
+		testkit.Equal(t, text, found, want)
+		if want == nil {
+			testkit.WantError(t, err, "those with commas or quotes in quotes")
+		}
+	}
+}
+
 func TestRanges(t *testing.T) {
 	for _, c := range []struct {
 		r       setting.Range

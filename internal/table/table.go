@@ -116,7 +116,7 @@ func (t *Table) Text(width, line int) string {
 	return b.String()
 }
 
-// box renders the table. If it is wider, its columns are narrowed.
+// box renders the table. If it is wider, its columns are narrowed. Cells from right to left are isolated.
 func (t *Table) box(width int) string {
 	w := t.writer()
 	lines := w.Render()
@@ -124,7 +124,12 @@ func (t *Table) box(width int) string {
 		w.SetColumnConfigs(t.narrowed(width))
 		lines = w.Render()
 	}
-	return strings.TrimRight(lines, "\n")
+	const border = "│"
+	parts := strings.Split(strings.TrimRight(lines, "\n"), border)
+	for i, cell := range parts { // once they have their widths
+		parts[i] = format.Isolate(cell)
+	}
+	return strings.Join(parts, border)
 }
 
 // widths returns for each column the widths of its longest cell with the header, of its longest cell or word

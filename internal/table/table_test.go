@@ -70,6 +70,13 @@ two
 	testkit.Equal(t, "found", everything().Text(27, 0), want)
 }
 
+// Cells from right to left are isolated, but not in CSV.
+func TestTextIsolates(t *testing.T) {
+	t1 := table.New("", "class", "share").Row("عقاب", "50 %").Row("owl", "9 %")
+	testkit.WantText(t, t1.Text(80, 0), "│ \u2068عقاب\u2069  │ 50 %  │\n│ owl   │ 9 %   │\n")
+	testkit.Equal(t, "CSV", t1.CSV(), "class,share\nعقاب,50 %\nowl,9 %\n")
+}
+
 // No line of a table is longer than the width, and words stay whole if there is room for them.
 func TestTextIsAsWideAsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -122,15 +122,15 @@ func (l *listing) writeTable(to io.Writer) {
 	forms := l.record("%8s", id, class, "%s", "%5s")
 	write := func(cells []string, next string) {
 		for i, form := range forms {
-			cells[i] = fmt.Sprintf(form, format.Printable(cells[i]))
+			cells[i] = format.Isolate(fmt.Sprintf(form, cells[i]))
 		}
 		if next != "" {
-			cells = append(cells, format.Printable(next))
+			cells = append(cells, next)
 		}
 		_, _ = fmt.Fprintln(to, strings.Join(cells, "  ")) // see buffered.Flush
 	}
 	predicted := func(name, value string) string {
-		return fmt.Sprintf(class+"  %11s", format.Printable(name), value)
+		return format.Isolate(fmt.Sprintf(class, format.Printable(name))) + fmt.Sprintf("  %11s", value)
 	}
 	next := ""
 	if min(l.Top, len(l.Candidates.Names)) > 1 {
@@ -143,13 +143,16 @@ func (l *listing) writeTable(to io.Writer) {
 		if s.Abstained {
 			name, others = "(abstain)", s.Best
 		}
-		id := []rune(s.ID)
+		id := []rune(format.Printable(s.ID))
 		if len(id) > maxID {
 			id = append([]rune("…"), id[len(id)-maxID+1:]...)
 		}
 		prediction := predicted(name, fmt.Sprintf("%.4f", s.Best[0].Value))
-		cells := l.record(strconv.Itoa(s.Index), string(id), s.Class, prediction, percent(s.Fit))
-		write(cells, l.valued(others, "%s %.4f", format.Printable))
+		cells := l.record(strconv.Itoa(s.Index), string(id), format.Printable(s.Class), prediction,
+			percent(s.Fit))
+		write(cells, l.valued(others, "%s %.4f", func(name string) string {
+			return format.Isolate(format.Printable(name))
+		}))
 	}
 }
 
