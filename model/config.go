@@ -50,7 +50,8 @@ type Config struct {
 	FreezePrior bool `json:"freeze_prior"`
 	// Smoothing is s of s + (1 - 3 s) p, which each description p is replaced by, after imputation: label
 	// smoothing, from 0 to below 1/3. With 0.1, yes is 0.8 and no is 0.1. Without, a class that has an
-	// attribute of a group is nearly ruled out where its detector fails.
+	// attribute of a group is nearly ruled out where its detector fails. In U of semantic variants no
+	// is 0.3 s, and all attributes of a group of which a class has none share 1 - s, see scaleGroups.
 	Smoothing float64 `json:"smoothing"`
 
 	Alpha  float64 `json:"alpha"`  // weight of BXE(a), the explicit supervision of attributes

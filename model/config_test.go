@@ -103,6 +103,7 @@ func TestDescribe(t *testing.T) {
 	uniformly := model.Config{Variant: model.Singletons, Prior: model.Uniform}
 	semantic := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute}
 	smoothed := model.Config{Variant: model.SemanticHard, Prior: model.PerAttribute, Smoothing: 0.1}
+	smoothedSingletons := model.Config{Variant: model.Singletons, Prior: model.PerAttribute, Smoothing: 0.1}
 	type rows = [][]float64
 	for _, tt := range []struct {
 		name     string
@@ -140,12 +141,27 @@ func TestDescribe(t *testing.T) {
 			[]float64{0.25, 0.2, 0.15},
 		},
 		{
-			"yes, no and imputed entries are smoothed before they are scaled", smoothed,
-			[]int{0, 0, 1, 1},
-			rows{{1, 0, 1, nan}, {1, 1, 0.5, nan}},
-			rows{{0.8, 0.1, 0.8, 0}, {0.5, 0.5, 0.45, 0}},
-			[]float64{0.65, 0.3, 0.625, 0},
+			"in a group yes is 0.8 and no 0.03, 0.9 in all without a yes; sometimes is between", smoothed,
+			[]int{0, 0},
+			rows{{1, 0}, {0, 0}, {0.5, 0}, {1, 1}},
+			rows{{0.8, 0.03}, {0.45, 0.45}, {0.4325, 0.24}, {0.5, 0.5}},
+			[]float64{0.545625, 0.305},
 		},
+		{
+			"a group of 15 times no leaves 0.1 to none of the group", smoothed,
+			make([]int, 15),
+			rows{make([]float64, 15)},
+			rows{slices.Repeat([]float64{0.06}, 15)},
+			slices.Repeat([]float64{0.06}, 15),
+		},
+		{
+			"an attribute alone in its group, and what is not described", smoothed,
+			[]int{0, 1, 1, 2},
+			rows{{1, 1, nan, nan}, {0, 0.5, nan, 0}},
+			rows{{0.8, 0.8, 0, 0.1}, {0.1, 0.45, 0, 0.1}},
+			[]float64{0.45, 0.625, 0, 0.1},
+		},
+		{"singletons are smoothed alone", smoothedSingletons, []int{0, 0, 0}, rows{{1, 0.5, 0}}, rows{{0.8, 0.45, 0.1}}, []float64{0.8, 0.45, 0.1}},
 		{"singletons are not scaled", singletons, []int{0, 0}, rows{{1, 1}}, rows{{1, 1}}, []float64{1, 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,9 +29,9 @@ type Description struct {
 }
 
 // Describe makes the description of candidate classes from their rows of the data set, Z x M in [0, 1], with
-// NaN for missing entries. groups is the group of each attribute, which the two semantic variants need: they
-// scale the entries of each group of a class to a sum of at most 1 (supplement A), since soft OR takes the
-// attributes of a group to exclude each other. Before that, entries are smoothed (Config.Smoothing).
+// NaN for missing entries. groups is the group of each attribute, which the two semantic variants need: the
+// entries of each group of a class have a sum of at most 1 (supplement A), since soft OR takes the attributes
+// of a group to exclude each other. Config.Smoothing smooths the entries.
 //
 // A missing entry is the mean of the attribute over the classes of u. A Pipeline has imputed them before, but
 // for attributes that no class describes.
@@ -87,7 +87,7 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 	d.Targets = d.U
 	if c.Variant.Semantic() {
 		d.Targets = dataset.Convert[float64](d.U)
-		scaleGroups(d.U, k, groups)
+		c.scaleGroups(d.U, k, groups)
 	}
 	d.P = make([]float64, d.U.Cols)
 	if prior != nil {
@@ -102,18 +102,33 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 	return d, nil
 }
 
-// scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more.
-func scaleGroups(u dataset.Matrix[float64], k int, of []int) {
-	sums := make([]float64, k)
+// scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more. With smoothing s,
+// entries p that were d before it are, in a group of n > 1 described attributes,
+//
+//	f = 0.3 s + (1 - 2.3 s) d
+//	w f / max(1, sum f) + (1 - w) (1 - s) / n      w is the largest d
+//
+// so that what a class has none of is taken for unseen rather than for none of the group.
+func (c Config) scaleGroups(u dataset.Matrix[float64], k int, of []int) {
+	s, groups := c.Smoothing, make([]struct{ n, sum, given, most float64 }, k)
 	for z := range u.Rows {
-		clear(sums)
+		clear(groups)
 		row := u.Row(z)
 		for m, p := range row {
-			sums[of[m]] += p
+			g := &groups[of[m]]
+			g.sum += p
+			if p > 0 {
+				d := (p - s) / (1 - 3*s)
+				g.n, g.given, g.most = g.n+1, g.given+d, max(g.most, d)
+			}
 		}
-		for m := range row {
-			if s := sums[of[m]]; s > 1 {
-				row[m] /= s
+		for m, p := range row {
+			switch g := groups[of[m]]; {
+			case s > 0 && p > 0 && g.n > 1:
+				f := func(n, d float64) float64 { return 0.3*s*n + (1-2.3*s)*d } // of the sum d of n entries
+				row[m] = g.most*f(1, (p-s)/(1-3*s))/max(1, f(g.n, g.given)) + (1-g.most)*(1-s)/g.n
+			case g.sum > 1:
+				row[m] /= g.sum
 			}
 		}
 	}
@@ -193,11 +208,11 @@ func describedOp[T Float](name string, node *G.Node, rows, cols []int) *G.Node {
 }
 
 // scaledOp makes U, in which scaleGroups scaled the entries, from the descriptions.
-func scaledOp(node *G.Node, k int, of []int) *G.Node {
+func (c Config) scaledOp(node *G.Node, k int, of []int) *G.Node {
 	u, scaled := input[float64](node), output[float64](node.Shape()...)
 	return apply(kernel{name: "U scaled by group", from: []operand{u}, to: scaled, forward: func() {
 		copy(scaled.data, u.data)
-		scaleGroups(scaled.matrix(), k, of)
+		c.scaleGroups(scaled.matrix(), k, of)
 	}})
 }
 

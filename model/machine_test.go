@@ -113,8 +113,8 @@ func forConfigs(t *testing.T, test func(t *testing.T, c model.Config)) {
 // finite differences, also where no class describes an attribute or a whole group.
 func TestMachinesAgreeWithForwardAndFiniteDifferences(t *testing.T) {
 	const h = 1e-5
-	for _, c := range designs() {
-		c.Alpha, c.Beta, c.Lambda = 0.5, 0.1, 0.2
+	for i, c := range designs() {
+		c.Alpha, c.Beta, c.Lambda, c.Smoothing = 0.5, 0.1, 0.2, 0.1*float64(i%2)
 		if c.Variant == model.SemanticSoft {
 			c.Psi = 0.3
 		}

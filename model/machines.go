@@ -119,7 +119,7 @@ func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 	targets := constant(g, "U", d.Targets)
 	t.allU = targets
 	if c.Variant.Semantic() {
-		t.allU = m.remember(scaledOp(targets, m.k, d.Groups))
+		t.allU = m.remember(c.scaledOp(targets, m.k, d.Groups))
 	}
 	t.u = m.remember(describedOp[float64]("U", t.allU, classes, d.Described))
 	t.targets = m.remember(describedOp[float64]("targets", targets, classes, d.Described))

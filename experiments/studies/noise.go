@@ -65,8 +65,8 @@ func (c *Noise) Check(r *config.Request) error {
 
 var noiseEntry = Entry{"noise", func() results.Study { return new(Noise) }, []results.Kind{{
 	Name: "noise", Title: "Noisy descriptions", Command: "noise",
-	Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random: about half " +
-		"of these are right by chance. " +
+	Text: "Test accuracy when entries of the class descriptions are replaced by 0 or 1 at random: about " +
+		"half of these are right by chance. " +
 		"Relative accuracy is that divided by the accuracy of the same model without noise.",
 	New: func() results.Result { return new(results.Accuracies) },
 }}}

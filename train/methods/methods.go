@@ -5,6 +5,7 @@ package methods
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -177,12 +178,21 @@ func (m Named) Check() error {
 	return invalid.At(m.Name, m.Settings().Check())
 }
 
-// MarshalJSON writes the name and all settings.
+// form is the version of what the settings mean, 0 for those whose meaning never changed.
+func (m Named) form() int {
+	if l, ok := m.Method.(*lago.Settings); ok && l.Smoothing > 0 && l.Variant.Semantic() {
+		return 2 // earlier programs scaled the groups of smoothed descriptions otherwise
+	}
+	return 0
+}
+
+// MarshalJSON writes the name, all settings, and the form unless it is 0.
 func (m Named) MarshalJSON() ([]byte, error) {
 	v := struct {
 		Name     string       `json:"name"`
 		Settings setting.List `json:"settings"`
-	}{Name: m.Name}
+		Form     int          `json:"form,omitempty"`
+	}{Name: m.Name, Form: m.form()}
 	if m.Method != nil {
 		v.Settings = m.Settings()
 	}
@@ -194,6 +204,7 @@ func (m *Named) UnmarshalJSON(data []byte) error {
 	var v struct {
 		Name     string
 		Settings json.RawMessage
+		Form     int
 	}
 	if err := fileio.Unmarshal(data, &v); err != nil {
 		return err
@@ -217,6 +228,12 @@ func (m *Named) UnmarshalJSON(data []byte) error {
 		if !given[s.Key] {
 			s.Set(s.Default)
 		}
+	}
+	if form := read.form(); v.Form != form {
+		return invalid.At(e.Name, &invalid.Error{
+			Field: "form", Want: fmt.Sprint(form), Got: fmt.Sprint(v.Form),
+			Hint: "Another version of the program, which smooths descriptions otherwise, trained it: train it again.",
+		})
 	}
 	*m = read
 	return nil

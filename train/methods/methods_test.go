@@ -72,6 +72,26 @@ func TestCloneAndCanonical(t *testing.T) {
 	testkit.Equal(t, "canonical", s.Canonical().Method.(*lago.Settings), want)
 }
 
+// Models whose descriptions an earlier program smoothed otherwise are refused; others are read as before.
+func TestForm(t *testing.T) {
+	for settings, refused := range map[string]bool{
+		`{"variant":"semantic-hard","smoothing":0.1}`: true, `{"variant":"semantic-soft","smoothing":0.02}`: true,
+		`{"variant":"semantic-hard","smoothing":0}`: false, `{"variant":"singletons","smoothing":0.1}`: false,
+		`{"variant":"k-soft","smoothing":0.1}`: false,
+	} {
+		var s methods.Named
+		err := json.Unmarshal([]byte(`{"name":"lago","settings":`+settings+`}`), &s)
+		if !refused {
+			testkit.NoError(t, err)
+			testkit.WantNoText(t, marshal(t, s), `"form"`)
+			continue
+		}
+		testkit.WantError(t, err, "lago: form: expected 2, found 0. Another version of the program, which smooths descriptions otherwise, trained it: train it again.")
+		testkit.NoError(t, json.Unmarshal([]byte(`{"name":"lago","settings":`+settings+`,"form":2}`), &s))
+		testkit.WantText(t, marshal(t, s), `"form":2`)
+	}
+}
+
 // Missing settings have the defaults of the variant, wherever the variant stands.
 func TestMissingSettingsHaveDefaults(t *testing.T) {
 	var s methods.Named
