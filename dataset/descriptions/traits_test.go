@@ -98,11 +98,14 @@ func TestAddTraits(t *testing.T) {
 		}
 		testkit.Equal(t, c.name, got, c.want)
 	}
+	other := &Table{Attributes: []Attribute{{"hue::red", "hue"}, {"hue::blue", "wing"}}, Classes: []string{"wren"}, Cells: [][]string{{"", ""}}}
+	_, err := other.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,hue\nwren,blue\n"), false)
+	testkit.WantError(t, err, `expected attributes of group hue, such as red, found "blue"`)
 	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
 	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
 	testkit.Must(d.AddTraits(t.Context(), path, false))(t)
 	testkit.Equal(t, "beside what is described", d.Cells[0], []string{"often", "yes"})
-	_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"), false)
+	_, err = d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"), false)
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
 

@@ -221,7 +221,7 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 				words = append(words, it.word)
 				switch {
 				case g != nil:
-					attributeOf[key] = all[slices.Index(g.Members, r.find(*g, it.word))]
+					attributeOf[key] = all[r.find(*g, it.word)]
 				case !r.fits(1):
 					return nil
 				default:
@@ -249,10 +249,10 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 	return all
 }
 
-// find returns the attribute of a group that a word means, or -1.
+// find returns which of the members of a group a word means, or -1.
 func (r *traitReader) find(g Group, word string) int {
 	if hits := r.known.find(g.Name + "::" + word); len(hits) == 1 {
-		return hits[0]
+		return slices.Index(g.Members, hits[0]) // its name may begin with that of another group
 	}
 	return -1
 }
