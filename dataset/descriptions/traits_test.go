@@ -145,6 +145,21 @@ func TestDraftBesideEntries(t *testing.T) {
 	}
 }
 
+// The drafts of a clone are copied once, however many change.
+func TestManyDrafts(t *testing.T) {
+	d := &Table{Classes: []string{"owl"}, Cells: [][]string{{}}, Drafts: map[Draft]bool{}}
+	for i := range 2000 {
+		d.Drafts[Draft{Class: "owl", Group: fmt.Sprint(i)}] = true
+	}
+	owl, wren := Draft{Class: "owl", Group: "7"}, Draft{Class: "wren", Group: "7"}
+	allocations := testing.AllocsPerRun(1, func() {
+		c := d.Clone()
+		c.RenameClass(0, "wren")
+		testkit.Equal(t, "renamed", []bool{c.Drafts[wren], c.Drafts[owl], d.Drafts[owl]}, []bool{true, false, true})
+	})
+	testkit.Equal(t, "fewer allocations than drafts", allocations < 2000, true)
+}
+
 // A table of traits is refused, or the descriptions with it can be written and read again: any, and 1,000 that a
 // few changes make of these.
 func FuzzAddTraits(f *testing.F) {
