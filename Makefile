@@ -89,13 +89,13 @@ installed-check:
 	$(GO) test -count=1 -tags installed -run 'Completion|CommandsOfResults' ./cmd/lago-train
 	$(GO) test -count=1 -tags installed ./internal/blas
 
-# The blocks of docs/python.md, with $(PYTHON).
+# The blocks of docs/python.md and the scripts of docs/xlsa17.md, with $(PYTHON).
 PYTHON ?= python3
 
 docs-check:
 	@$(PYTHON) -c 'import numpy, scipy, pandas, matplotlib' 2>/dev/null || { echo \
 		"docs-check: expected NumPy, SciPy, pandas and Matplotlib in $(PYTHON). PYTHON=... names another." >&2; exit 1; }
-	$(GO) test -count=1 -run TestPages ./cmd/lago-train -python $(PYTHON) -pages docs/python.md
+	$(GO) test -count=1 -run 'TestPages|ScriptsOfXlsa17' ./cmd/lago-train -python $(PYTHON) -pages docs/python.md
 
 # What is read from ../shared: the data sets as released, and the features and crops of all reference
 # photographs, against PyTorch's; and the whole way of the page with photographs of 28 species. Needs the

@@ -201,8 +201,8 @@ func (d Decision) Check() error {
 				q[0] >= -mostFit && q[fitQuantiles-1] <= mostFit
 		}
 		if !ascending || f.Candidates[0] < 1 {
-			return expected("fit", "others", "numbers of candidates, the lowest first, and %d quantiles of each, "+
-				"which ascend from %g to %g at most", fitQuantiles, -mostFit, mostFit)
+			return expected("fit", "others", "numbers of candidates, the lowest first, and %d quantiles of "+
+				"each, which ascend from %g to %g at most", fitQuantiles, -mostFit, mostFit)
 		}
 		if err := checkCounts("fit", f.Samples, f.Classes); err != nil {
 			return err

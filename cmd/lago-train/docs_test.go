@@ -48,6 +48,32 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The scripts of docs/xlsa17.md write folders that the program reads, also where nothing is held out.
+func TestScriptsOfXlsa17(t *testing.T) {
+	if *python == "" {
+		t.Skip("without -python")
+	}
+	dir := t.TempDir()
+	testkit.NoError(t, os.CopyFS(filepath.Join(dir, "data", "birds"), os.DirFS("../../dataset/xlsa17/testdata/plain")))
+	for _, b := range block.FindAllStringSubmatch(testkit.Read(t, "../../docs/xlsa17.md"), -1) {
+		if b[1] != "python" || !strings.Contains(b[2], "birds-open") {
+			continue
+		}
+		script := exec.Command(*python, "-c", b[2])
+		script.Dir = dir
+		if printed, err := script.CombinedOutput(); err != nil {
+			t.Fatalf("%s\n%s", b[2], printed)
+		}
+		labels := filepath.Join("data", "birds-open", "labels.csv")
+		testkit.Write(t, dir, labels, strings.ReplaceAll(testkit.Read(t, filepath.Join(dir, labels)), ",yes", ",no"))
+	}
+	for _, folder := range []string{"birds-open", "birds-back"} {
+		if e := lagoTrain(t, "dataset", "check", filepath.Join(dir, "data", folder)); e.code != 0 {
+			t.Errorf("%s: %s%s", folder, e.stdout, e.stderr)
+		}
+	}
+}
+
 // docs/files.md has the form of each reader, as its refusals quote it.
 func TestFormsAreListed(t *testing.T) {
 	page := testkit.Read(t, "../../docs/files.md")

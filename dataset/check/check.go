@@ -34,8 +34,8 @@ var (
 		(*checker).confusable, (*checker).unused, (*checker).scales, (*checker).few,
 	}
 	useChecks = []func(*checker){
-		(*checker).drafts, (*checker).undescribed, (*checker).attributes, (*checker).someLabels,
-		(*checker).order, (*checker).samples, (*checker).leaks,
+		(*checker).spreads, (*checker).drafts, (*checker).undescribed, (*checker).attributes,
+		(*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// Outputs writes the files that a user asks for. It replaces no file that this process has read and, unless it
-// is forced, no file but what it can see to be an earlier output of the same kind.
+// Outputs writes the files that a user asks for. It replaces no file that this process has read and, unless
+// it is forced, no file but what it can see to be an earlier output of the same kind.
 type Outputs struct {
 	Force   bool
 	Written []string

@@ -88,8 +88,8 @@ func Bytes(n int64) string {
 
 // Printable returns a name from a file as it may be printed or drawn: control
 // characters, which could move the cursor of a terminal, and other characters that
-// cannot be printed are replaced. Line breaks and tabs are too. Marks that join letters or keep them apart, of
-// Persian and of scripts of India, stay.
+// cannot be printed are replaced. Line breaks and tabs are too. Marks that join letters or keep them apart,
+// of Persian and of scripts of India, stay.
 func Printable(name string) string {
 	const apart, joined = '\u200c', '\u200d'
 	return strings.Map(func(r rune) rune {

@@ -177,7 +177,9 @@ func (c Candidates) withNamed(d *dataset.Dataset, file string, names []string) (
 		name := names[i]
 		if z < 0 {
 			wrong.Got, wrong.Hint = invalid.Quote(name), invalid.DidYouMean(name, known)
-			begun := slices.IndexFunc(known, func(class string) bool { return strings.HasPrefix(class, name+",") })
+			begun := slices.IndexFunc(known, func(class string) bool {
+				return strings.HasPrefix(class, name+",")
+			})
 			if file == "" && begun >= 0 {
 				wrong.Hint = fmt.Sprintf("A name with a comma stands in quotes: %s",
 					format.ShellLine(`"`+known[begun]+`"`))
