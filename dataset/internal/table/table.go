@@ -159,7 +159,10 @@ func (r *Reader) record() ([]string, error) {
 		return cells, nil
 	case errors.As(err, &parse):
 		e := r.refuse(parse.Line, "a quote within a cell")
-		e.Hint = `Write "" for it, and quotes around the cell. ` + e.Hint
+		if e.Hint = `Write "" for it, and quotes around the cell. ` + e.Hint; r.csv.Comma == '\t' {
+			e.Hint = `Text between tabs without quoting, as GBIF exports it, becomes CSV in pandas: ` +
+				`read_csv("table.txt", sep="\t", quoting=3).to_csv("table.csv", index=False)`
+		}
 		return nil, e
 	case err == io.EOF:
 		return nil, err
