@@ -102,8 +102,8 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 	return d, nil
 }
 
-// scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more. With smoothing s,
-// entries p that were d before it are, in a group of n > 1 described attributes,
+// scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more. With smoothing
+// s, entries that were d before it are, in a group of n > 1 described attributes,
 //
 //	f = 0.3 s + (1 - 2.3 s) d
 //	w f / max(1, sum f) + (1 - w) (1 - s) / n      w is the largest d

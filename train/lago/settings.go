@@ -106,8 +106,8 @@ func (s *Settings) Settings() setting.List {
 				"candidate classes, as in the paper"),
 		setting.Number("smoothing", &s.Smoothing, -1, smoothing).
 			Describe("`S` label smoothing of descriptions d, S + (1 - 3 S) d, in semantic groups 0.3 S + "+
-				"(1 - 2.3 S) d, or 1 - S in all without a yes; -1 takes 0.1 where they are said in words such as "+
-				"yes and no, otherwise 0").
+				"(1 - 2.3 S) d, or 1 - S in all without a yes; -1 takes 0.1 where they are said in words "+
+				"such as yes and no, otherwise 0").
 			Try(0, 0.02, 0.05, 0.1),
 		setting.Choice("complement", &s.Complement, model.Const, model.Complements...).
 			Describe("none-of-group term p(ac|x); none leaves it out"),

@@ -232,7 +232,8 @@ func (m *Named) UnmarshalJSON(data []byte) error {
 	if form := read.form(); v.Form != form {
 		return invalid.At(e.Name, &invalid.Error{
 			Field: "form", Want: fmt.Sprint(form), Got: fmt.Sprint(v.Form),
-			Hint: "Another version of the program, which smooths descriptions otherwise, trained it: train it again.",
+			Hint: "Another version of the program, which smooths descriptions otherwise, trained it: " +
+				"train it again.",
 		})
 	}
 	*m = read
