@@ -287,8 +287,8 @@ func (t *Table) Check() error {
 	return err
 }
 
-// texts returns the files of the table by their names, and the drafts in them, with those of before. What could
-// not be read again is an error.
+// texts returns the files of the table by their names, and the drafts in them, with those of before. What
+// could not be read again is an error.
 func (t *Table) texts() (texts map[string][]byte, drafts map[Draft]bool, err error) {
 	attributes, classes := [][]string{{"name", "group"}}, [][]string{{ClassColumn}}
 	for _, a := range t.Attributes {
