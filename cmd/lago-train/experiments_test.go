@@ -2,12 +2,16 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
@@ -96,6 +100,74 @@ func TestSearchThenRun(t *testing.T) {
 	testkit.WantText(t, succeeds(t, append(run, onMini(t)...)...), "unseen classes")
 	run[len(run)-1] = writeConfig(t, `{"fingerprint": "that of other data", "stage": "dev", "epochs": 1, "seeds": 1}`)
 	testkit.WantText(t, lagoTrain(t, append(run, onMini(t)...)...).stderr, "chosen on other data or another split")
+}
+
+// Each flag of each command, typed with the default that the help prints, changes nothing, or is refused because
+// of another flag that was typed.
+func TestFlagsWithTheirDefaults(t *testing.T) {
+	out := t.TempDir()
+	model := filepath.Join(out, "run", "latest")
+	predicts := slices.Clip(append(onMini(t), "--model", model))
+	typed := map[string][]string{ // of others the command line alone is checked
+		"run": {"--json"}, "reproduce": {"--json"}, "ablate": {"--json"}, "groups": {"--json"}, "sweep-k": {"--ks", "2", "--json"},
+		"noise": {"--ratios", "0.5", "--noise-seeds", "1", "--json"}, "search": {"--budget", "2", "--folds", "1", "--json"}, "compare": {"--methods", "singletons,eszsl", "--tune", "0", "--folds", "1", "--json"},
+		"runs": {"--from", filepath.Join(out, "run"), "--json"}, "report": {"--from", filepath.Join(out, "run"), "--to", filepath.Join(out, "report.html")},
+		"evaluate": append(predicts, "--json"), "predict": predicts, "explain": append(predicts, "--sample", "1"),
+	}
+	output := func(words []string, parsed bool) (string, error) {
+		file, before := testkit.Must(os.Create(filepath.Join(t.TempDir(), "stdout")))(t), os.Stdout
+		os.Stdout = file
+		defer func() { os.Stdout = before }()
+		app := newApp(file, true)
+		for _, c := range slices.Concat(app.Commands, app.Commands[0].Subcommands) {
+			if c.Subcommands == nil && parsed {
+				c.Action = func(*cli.Context) error { return nil }
+			}
+		}
+		err := app.RunContext(t.Context(), append([]string{usage}, words...))
+		return testkit.Read(t, file.Name()), err
+	}
+	var refused []string
+	app := newApp(io.Discard, true)
+	testkit.Equal(t, "first command", app.Commands[0].Name, "dataset")
+	for i, c := range slices.Concat(app.Commands[0].Subcommands, app.Commands[1:]) {
+		more, runs := typed[c.Name]
+		words := append([]string{c.Name}, more...)
+		if i < len(app.Commands[0].Subcommands) {
+			words = []string{"dataset", c.Name}
+		}
+		if c.Category == app.Commands[2].Category { // of studies
+			words = append(small(t, c.Name, filepath.Join(out, c.Name), "--jobs", "1", "--quiet"), more...)
+		}
+		if c.Name == "search" {
+			words = slices.Delete(words, 1, 3) // --seeds
+		}
+		want, err := output(words, !runs)
+		if err == nil { // of finished runs
+			want, err = output(words, !runs)
+		}
+		testkit.NoError(t, err)
+		for _, f := range c.Flags {
+			s := settingOf(f)
+			value, _, _ := strings.Cut(s.DefaultText(), ",")
+			if _, err := strconv.ParseFloat(value, 64); s.Note == "" {
+				value = s.DefaultText()
+			} else if err != nil {
+				value = ""
+			}
+			if value == "" || slices.Contains(words, dashed(s.Key)) {
+				continue
+			}
+			found, err := output(append(slices.Clone(words), "--"+flagOf(s.Key)+"="+value), !runs)
+			if err != nil {
+				testkit.WantError(t, err, dashed(s.Key)+": expected ")
+				refused = append(refused, c.Name+" "+s.Key)
+			} else if c.Name != "search" || s.Search == nil { // which it does not vary then
+				testkit.Equal(t, c.Name+" "+dashed(s.Key)+" "+value, found, want)
+			}
+		}
+	}
+	testkit.Equal(t, "refused beside these", strings.Join(refused, ", "), "describe all, describe dry_run, run psi, compare correction, compare rotate_seed, search psi, predict skip_broken")
 }
 
 // A command with failed runs prints what it has, counts them and fails.

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/setting"
 )
 
@@ -46,8 +47,14 @@ func (v *flagValue) IsBoolFlag() bool { return v.Kind() == "boolean" }
 // Set implements flag.Value. Errors are kept for checkFlags, since package flag would flatten them into text.
 // urfave/cli repeats what was typed for the other names of the flag.
 func (v *flagValue) Set(text string) error {
-	if v.err == nil && !(v.typed && v.text == text) {
+	switch {
+	case !v.typed:
 		v.err = v.Parse(text)
+	case v.text != text:
+		v.err = &invalid.Error{
+			Want: "the flag once, the values of a list separated by commas",
+			Got:  invalid.Quote(v.text) + " and " + invalid.Quote(text),
+		}
 	}
 	v.text, v.typed = text, true
 	return nil

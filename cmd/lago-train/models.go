@@ -90,9 +90,9 @@ func findModel(flag, value string) (string, error) {
 }
 
 // lastModel returns the folder of the run that latest means, of those in a folder with a model: that of the
-// last seed of the last run command with a test stage, or else of the last one. Without run commands it is the
-// last run of the test stage of LAGO, else of a baseline, else any. If a file of it is missing or damaged, that
-// is an error, since another model would take its place.
+// last seed of the last run command with a test stage, or else of the last one. Without run commands it is
+// the last run of the test stage of LAGO, else of a baseline, else any. If a file of it is missing or
+// damaged, that is an error, since another model would take its place.
 func lastModel(dir string, names []string) (string, error) {
 	asked, err := runResults(dir)
 	if err != nil {
@@ -135,7 +135,8 @@ func wholeRun(dir string) (string, error) {
 	return dir, err
 }
 
-// runResults reads the results of run commands in a folder, the newest first. The error is that of the newest.
+// runResults reads the results of run commands in a folder, the newest first. The error is that of the
+// newest.
 func runResults(dir string) (list []*studies.MethodAccuracy, err error) {
 	stored, unreadable, _ := lab.ReadStored(context.Background(), dir)
 	var newest time.Time

@@ -114,6 +114,9 @@ func (o *studyOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Ungrouped = d.Groups == nil; r.Ungrouped && r.Methods == nil && !c.IsSet("method") {
+		logrus.Infof("%s has no attribute groups: the default method is singletons", d.Name)
+	}
 	if err := r.Resolve(c.Context, config.IsPublished(d)); err != nil {
 		return err
 	}

@@ -295,8 +295,24 @@ func (r *ComparedMethods) Tables() []*table.Table {
 			"--folds 1 or --rotate, on validation classes or parts of at least %d seen classes, of which "+
 			"samples are held out", check.FewSeen)
 	}
+	if names := r.smoothed(); names != nil {
+		list[0].Note("yes and no are smoothed (--smoothing) for: %s", strings.Join(names, ", "))
+	}
 	over := "%s minus each method, over " + format.Count(len(r.Classes), "class") + ":"
 	return slices.Insert(list, 1, append(r.generalisedTables(), r.differencesTable(over, r.Differences))...)
+}
+
+// smoothed names the methods whose class descriptions are smoothed.
+func (r *ComparedMethods) smoothed() (names []string) {
+	for _, m := range r.Methods {
+		if slices.ContainsFunc(m.Parts, func(p results.Part) bool {
+			smoothing, _ := p.Settings["smoothing"].(float64)
+			return smoothing > 0
+		}) {
+			names = append(names, m.Label())
+		}
+	}
+	return names
 }
 
 // differencesTable has differences, below a title with the reference, and what may be concluded from them;

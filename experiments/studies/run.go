@@ -77,13 +77,17 @@ func (q *Method) Settings(r *config.Request) setting.List {
 func (q *Method) Single() {}
 
 // Plan has the method with its stages.
-func (q *Method) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
+func (q *Method) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	q.Preset = r.Presets[0]
 	plan := lab.Plan{Arms: []lab.Arm{lab.NewArm(q.Config)}, Stage: q.Stage}
 	if q.Method.Variant() == "" {
 		return plan, nil
 	}
-	beside, err := q.Baseline(eszsl, r.Keys())
+	if _, err := plan.Prepare(l); err != nil { // otherwise ESZSL alone is trained
+		return plan, err
+	}
+	// its correction is its own, or that of the paper
+	beside, err := q.WithCorrection(model.Correction{}).Baseline(eszsl, nil)
 	plan.Arms = append(plan.Arms, lab.NewArm(beside))
 	return plan, err
 }
@@ -91,9 +95,6 @@ func (q *Method) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 // Summarise measures the stages, and chooses the settings of predict --adapt on the validation classes.
 func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	p := q.Preset
-	if len(done.Arms[0]) == 0 { // another method may have runs
-		return nil, lab.NotAllowed(done.Missing)
-	}
 	o := done.Arms[0][0]
 	if len(o.Missing) > 0 {
 		return nil, &o.Missing[0]

@@ -97,7 +97,7 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Data, l.Fingerprint(), train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
 	_, err = results.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{preset(l, config.OnlyDev)}}, l)
-	testkit.WantError(t, err, "variant: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
+	testkit.WantError(t, err, "method: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",
 		"Without groups, the variants singletons", "and all baselines work.")
 }
 

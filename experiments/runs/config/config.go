@@ -148,7 +148,8 @@ func (c *Config) preprocessing() setting.List {
 				"standardize if scales differ").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
-			If(c.Preprocess.Has(preprocess.Whiten), "preprocess with whiten").
+			If(c.Preprocess.Has(preprocess.Whiten) || c.Ridge != 0 && c.Preprocess == AutoPreprocess && !c.alone(),
+				"preprocess with whiten, which auto has but for singletons").
 			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from "+
 				"the scale of the features").
 			Try(1e2, 1e3, 1e4, 1e5, 1e6),
@@ -251,19 +252,21 @@ func (c Config) On(d *dataset.Dataset) Config {
 		signed := slices.ContainsFunc(rows[:min(100, len(rows))], func(row int) bool {
 			return slices.ContainsFunc(d.Features.Row(row), func(v float32) bool { return v < 0 })
 		})
-		alone := c.Method.Variant().Info().Groups == model.AttributeGroups
 		c.Preprocess = "l2,whiten"
-		if alone {
+		if c.alone() {
 			c.Preprocess = preprocess.L2
 		}
 		if scaled(d, rows) {
 			c.Preprocess = "standardize," + c.Preprocess
-		} else if !signed && !alone {
+		} else if !signed && !c.alone() {
 			c.Preprocess = "sqrt," + c.Preprocess
 		}
 	}
 	return c
 }
+
+// alone reports whether each attribute is a group, and so nothing is whitened unless it is asked for.
+func (c *Config) alone() bool { return c.Method.Variant().Info().Groups == model.AttributeGroups }
 
 // scaled reports whether training samples are of very different scales, or far from zero.
 func scaled(d *dataset.Dataset, rows []int) bool {

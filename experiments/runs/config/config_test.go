@@ -160,15 +160,16 @@ func TestOnlyUsedSettingsDistinguishTrials(t *testing.T) {
 	})
 }
 
-// A setting without effect is refused, in a flag and in a file. A file may repeat the
-// value that the run has anyway.
+// A setting without effect is refused, in a flag and in a file, unless it repeats the value that the run has
+// anyway.
 func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 	learned := format.List(format.Strings(model.VariantsWith(func(v model.VariantInfo) bool { return v.Learned })), "and")
 	for _, c := range []struct{ key, text, rest, want string }{
 		{"k", "5", `{}`, "k-soft, found method semantic-hard"},
 		{"lr_v", "0.5", `{"method": "singletons"}`, "expected methods " + learned + ", found method singletons"},
 		{"omega", "0.25", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
-		{"ridge", "10", `{}`, "expected preprocess with whiten, found preprocess auto"},
+		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess with whiten, which auto has but for singletons, found preprocess none"},
+		{"ridge", "10", `{"method": "singletons"}`, "expected preprocess with whiten, which auto has but for singletons, found preprocess auto"},
 		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
 	} {
 		given := flagged(c.key, c.text)
@@ -183,9 +184,11 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 			t.Errorf("%s: the error is one of the command line", text)
 		}
 	}
-	_, err := resolve(t, `{}`, flagged("k", "0"))
-	testkit.WantError(t, err, "--k: expected method")
-	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`))(t)
+	testkit.Must(resolve(t, `{"k": 0, "psi": 0, "lr_v": 0.1, "ridge": 0}`, flagged("ridge", "0")))(t)
+	ungrouped := Request{Ungrouped: true}
+	testkit.NoError(t, ungrouped.Resolve(t.Context(), false))
+	testkit.Equal(t, "without groups", ungrouped.Presets[0].Method.Label(), "singletons")
+	testkit.Equal(t, "ridge of auto", testkit.Must(resolve(t, `{}`, flagged("ridge", "100")))(t).Ridge, 100)
 }
 
 // TestPresetsAreThoseThatTheAuthorsReleased holds each cell to the settings and the mean accuracy of the

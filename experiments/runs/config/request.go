@@ -36,7 +36,8 @@ type Request struct {
 	// Methods are the names of methods, each variant of which has its own settings; nil for a study of one.
 	Methods *[]string
 
-	From Start
+	From      Start
+	Ungrouped bool // the data have no attribute groups: LAGO with singletons is the default method
 
 	File       string
 	Folder     string // of files, one for each variant
@@ -255,13 +256,16 @@ func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 }
 
 // single returns the settings of a run from the preset, the config file and the flags. Of Variants,
-// semantic-hard or else the first is the default method.
+// semantic-hard or else the first is the default method; without groups it is singletons.
 func (r *Request) single(ctx context.Context) (Preset, error) {
 	usable, err := r.usable(ctx)
 	if err != nil {
 		return Preset{}, err
 	}
 	start := model.SemanticHard
+	if r.Ungrouped {
+		start = model.Singletons
+	}
 	if r.Variants != nil && !slices.Contains(r.Variants, start) {
 		start = r.Variants[0]
 	}
@@ -386,7 +390,7 @@ func ReadFile(ctx context.Context, path string) ([]setting.Assignment, error) {
 
 // Resolve returns the settings of a run: those that start, PresetFor or GeneralFor, has for
 // the assigned data set and variant, with the assigned values over them in their order. A value
-// that does not apply to the run is an error; in a file, it may repeat that of the start.
+// that does not apply to the run is an error, unless it repeats that of the start.
 func Resolve(list []setting.Assignment, start func(dataset string, m methods.Named) Preset) (Preset, error) {
 	first := Defaults(methods.Variant(model.SemanticHard))
 	for _, a := range list {
@@ -421,7 +425,7 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 		if err != nil || !s.Unused {
 			continue // the error is that of the fingerprint
 		}
-		if before, _ := preset.Settings().Find(a.Key); a.Kind != "" && s.Value() == before.Value() {
+		if before, _ := preset.Settings().Find(a.Key); s.Value() == before.Value() {
 			continue
 		}
 		return p, placed(a.Where, a.Key, &invalid.Error{Want: s.For, Got: p.otherwise(s)})

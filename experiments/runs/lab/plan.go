@@ -203,7 +203,7 @@ func (r *Outcomes) note(list ...Missing) {
 // NotAllowed is the error of a method that the data set does not allow.
 func NotAllowed(missing []Missing) error {
 	return &invalid.Error{
-		Field: "variant", Want: "one that the data set allows", Got: missing[0].Error(),
+		Field: "method", Want: "one that the data set allows", Got: missing[0].Error(),
 		Hint: model.WithoutGroups(),
 	}
 }
