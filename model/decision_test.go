@@ -32,12 +32,13 @@ func TestFitShare(t *testing.T) {
 }
 
 func TestDecisionRefuses(t *testing.T) {
-	nan, fit := math.NaN(), new(model.Fit)
-	fit.Add(2, []float64{1, 2})
+	nan := math.NaN()
 	good := func() model.Decision {
+		fit := new(model.Fit)
+		fit.Add(2, []float64{1, 2})
 		return model.Decision{
 			Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5, Calibration: &model.Calibration{Temperature: 2}},
-			Mixed: &model.Scoring{Omega: 1}, Stacking: &model.Stacking{Omega: 1, Gamma: -2}, Fit: &model.Fit{Candidates: fit.Candidates, Quantiles: fit.Quantiles},
+			Mixed: &model.Scoring{Omega: 1}, Stacking: &model.Stacking{Omega: 1, Gamma: -2}, Fit: fit,
 			Adaptation: &model.Adaptation{Settings: adapt.Settings{Temperature: 1, Tau: 2}, Interval: new(model.Interval)},
 		}
 	}

@@ -308,8 +308,11 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return invalid.At(h.Method.Label(), r.Err)
 	}
 	r = readerOf(f, correctionPrefix)
-	learned := len(h.Learned)
-	h.Reference.Detections = r.Get("stored", 1+(learned-1)/referenceStep(learned), -1)
+	h.Reference.Detections = r.Get("stored", -1, -1)
+	if n := h.Reference.Detections.Rows; n > len(h.Learned) { // fewer where classes have no samples
+		want := fmt.Sprintf("at least %d classes, of which means are stored", n)
+		return &invalid.Error{Field: "learned", Want: want, Got: fmt.Sprint(len(h.Learned))}
+	}
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
 		h.Reference.Centre = centre.Data[0]
 	}

@@ -264,9 +264,6 @@ const (
 	decileSamples = 1000 // samples, about, of which deciles are stored
 )
 
-// referenceStep is n where every n-th class is in the reference.
-func referenceStep(classes int) int { return 1 + (classes-1)/mostReference }
-
 // referenceOf returns the mean detections of the samples of each class, without classes that have none, of
 // mostReference evenly spaced classes where there are more, and if asked for the deciles of the detections of
 // single samples, evenly spaced.
@@ -277,7 +274,7 @@ func referenceOf(c model.Classifier, e method.Examples, deciles bool) (r model.R
 	}
 	byClass = slices.DeleteFunc(byClass, func(rows []int) bool { return len(rows) == 0 })
 	means, step, columns := &r.Detections, 1+len(e.Labels)/decileSamples, [][]float64(nil)
-	every := referenceStep(len(byClass))
+	every := 1 + (len(byClass)-1)/mostReference
 	for z, rows := range byClass {
 		if !deciles && z%every > 0 {
 			continue
