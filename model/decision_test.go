@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -52,10 +53,14 @@ func TestDecisionRefuses(t *testing.T) {
 		"calibration: temperature: expected a number from 1e-18":         func(d *model.Decision) { d.Calibration.Temperature = 1e308 },
 		"calibration: expected finite errors":                            func(d *model.Decision) { d.Calibration.ErrorAfter = nan },
 		"fit: expected numbers of candidates, the lowest first, and 101": func(d *model.Decision) { d.Fit.Quantiles = nil },
-		"which ascend from -1e+18 to 1e+18 at most":                      func(d *model.Decision) { d.Fit.Quantiles[0][100] = 1e308 },
-		"fit: expected numbers of samples and classes, 0 or above":       func(d *model.Decision) { d.Fit.Samples = -1 },
-		"adaptation: tau: expected":                                      func(d *model.Decision) { d.Adaptation.Tau = -1 },
-		"adaptation: expected finite accuracies":                         func(d *model.Decision) { d.Adaptation.Interval = nil },
+		"which ascend from -1e+18 to 1e+18 at most": func(d *model.Decision) {
+			high := slices.Clone(d.Fit.Quantiles[0])
+			high[100] = 1e308
+			d.Fit.Quantiles = append([][]float64{high}, d.Fit.Quantiles[1:]...)
+		},
+		"fit: expected numbers of samples and classes, 0 or above": func(d *model.Decision) { d.Fit.Samples = -1 },
+		"adaptation: tau: expected":                                func(d *model.Decision) { d.Adaptation.Tau = -1 },
+		"adaptation: expected finite accuracies":                   func(d *model.Decision) { d.Adaptation.Interval = nil },
 	} {
 		d := good()
 		change(&d)
