@@ -82,6 +82,10 @@ func TestLatest(t *testing.T) {
 		text := testkit.Read(t, stored)
 		testkit.Write(t, stored, "", text[:len(text)/2])
 	}
+	whole := testkit.Read(t, filepath.Join(last, train.ModelFile))
+	testkit.Write(t, last, train.ModelFile, whole[:len(whole)-9]+"damaged!!")
+	fails(t, small(t, "run", out), filepath.Join(last, train.ModelFile), "checksum")
+	testkit.Write(t, last, train.ModelFile, whole)
 	testkit.NoError(t, os.Remove(stored))
 	testkit.Equal(t, "without a stored result", strings.Contains(latest(), "-hard-test-"), true)
 	testkit.NoError(t, os.Remove(filepath.Join(latest(), train.TrialFile)))

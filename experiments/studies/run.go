@@ -109,6 +109,11 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 			r.Reused++
 		}
 	}
+	if last := runs[len(runs)-1]; last.Reused { // its file may have been damaged since, and is recommended
+		if _, err := train.Load(lab.ModelFiles([]lab.Run{last})[0]); err != nil {
+			return nil, err
+		}
+	}
 	if o.Val != nil {
 		r.Val = results.Measure(o.Val)
 	}
@@ -159,7 +164,9 @@ func (r *MethodAccuracy) Follow(latest, data string) {
 	if r.Test == nil {
 		words = []string{"search", "--dataset", r.Config.Dataset, "--method", r.Method}
 	}
-	if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
+	if r.Test != nil && r.Test.Classes == 1 { // which evaluate refuses
+		words = []string{"predict", "--model", latest, "--candidates", "all", "--dataset", r.Config.Dataset}
+	} else if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
 		words = append(words, "--dataset", r.Config.Dataset)
 	}
 	if data != "" {
