@@ -241,13 +241,6 @@ func (s *Saved) check() error {
 	if len(s.Learned) == 0 {
 		return &invalid.Error{Field: "learned", Want: "at least one class", Got: "none"}
 	}
-	once := func(field string, list []int) error {
-		sorted := slices.Sorted(slices.Values(list))
-		if len(slices.Compact(sorted)) < len(list) {
-			return &invalid.Error{Field: field, Want: "each class at most once", Got: fmt.Sprint(list)}
-		}
-		return nil
-	}
 	for field, list := range map[string]int{"columns": len(s.Columns), "absent": s.Absent.Len()} {
 		if list != 0 && list != s.Dims {
 			return &invalid.Error{
@@ -268,7 +261,15 @@ func (s *Saved) check() error {
 		checkNames("groups", s.Groups),
 		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
 		within("split", split, s.Classes), once("learned", s.Learned), once("split", split),
+		once("classes", s.Classes),
 	)
+}
+
+func once[T cmp.Ordered](field string, list []T) error {
+	if len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list) {
+		return &invalid.Error{Field: field, Want: "each class at most once", Got: fmt.Sprint(list)}
+	}
+	return nil
 }
 
 func checkNames(field string, names []string) error {
