@@ -255,7 +255,8 @@ func (r *MethodAccuracy) OfSeed(dir string) string {
 	if i -= len(r.RunDirs) - len(seeds); i < 0 || len(seeds) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("; seed %d of %d: %s; mean %s", i+1, len(seeds), format.Percent(seeds[i]), m.MeanText())
+	return fmt.Sprintf("; seed %d of %d: %s; mean %s", i+1, len(seeds), format.Percent(seeds[i]),
+		m.MeanText())
 }
 
 // summary is the accuracy in one line.

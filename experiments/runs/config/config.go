@@ -148,8 +148,8 @@ func (c *Config) preprocessing() setting.List {
 				"standardize if scales differ").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
-			If(c.Preprocess.Has(preprocess.Whiten) || c.Ridge != 0 && c.Preprocess == AutoPreprocess && !c.alone(),
-				"preprocess with whiten, which auto has but for singletons").
+			If(c.Preprocess.Has(preprocess.Whiten) ||
+				c.Ridge != 0 && c.Preprocess == AutoPreprocess && !c.alone(), "preprocess with whiten, which auto has but for singletons").
 			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from "+
 				"the scale of the features").
 			Try(1e2, 1e3, 1e4, 1e5, 1e6),
