@@ -67,13 +67,13 @@ func (c *checker) scales() {
 // spreads reports the few columns whose values spread far more than those of the others, such as times beside
 // features. Methods that whiten or standardise are misled by them as well.
 func (c *checker) spreads() {
-	const mostRatio, oneOf = 10, 20
+	const mostSpread, oneOf = 10, 20
 	_, variance := moments(c.Features, c.Features.AllRows())
 	median := slices.Sorted(slices.Values(variance))[len(variance)/2]
 	var columns []int
 	var names []string
 	for j, v := range variance {
-		if v > mostRatio*mostRatio*median {
+		if v > mostSpread*mostSpread*median {
 			columns = append(columns, j)
 			if len(c.Columns) > j {
 				names = append(names, strconv.Quote(c.Columns[j]))
@@ -89,7 +89,7 @@ func (c *checker) spreads() {
 	}
 	in := cmp.Or(strings.Join(names, ", "), "column "+format.Join(columns)+" (from 0)")
 	c.report("spread", "features", "columns of similar standard deviation",
-		fmt.Sprintf("more than %d times the median in %s", mostRatio, in),
+		fmt.Sprintf("more than %d times the median in %s", mostSpread, in),
 		"What is no feature, such as a time, is left out. "+hint)
 }
 

@@ -99,8 +99,8 @@ func (r *ComparedMethods) generalisedTables() []*table.Table {
 		row("stacked", found.Stacked)
 	}
 	t.Note("corrected: with the omega that validation chose, as predict does")
-	t.Note("stacked: corrected, then gamma is subtracted from the scores of seen classes; omega and gamma were " +
-		"chosen together")
+	t.Note("stacked: corrected, then gamma is subtracted from the scores of seen classes; omega and gamma " +
+		"were chosen together")
 	t.Note("AUSUC: area under the curve of seen against unseen, over all gammas")
 	if r.Parts > 1 {
 		t.Note("omega, AUSUC: means over the parts")

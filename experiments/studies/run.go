@@ -86,8 +86,11 @@ func (q *Method) Plan(r *config.Request, l *lab.Lab) (lab.Plan, error) {
 	if _, err := plan.Prepare(l); err != nil { // otherwise ESZSL alone is trained
 		return plan, err
 	}
-	// its correction is its own, or that of the paper
-	beside, err := q.WithCorrection(model.Correction{}).Baseline(eszsl, nil)
+	var given []string
+	if !q.Correction.On() { // as LAGO then; otherwise ESZSL has its own
+		given = []string{"correction"}
+	}
+	beside, err := q.WithCorrection(model.Correction{Kind: model.NoCorrection}).Baseline(eszsl, given)
 	plan.Arms = append(plan.Arms, lab.NewArm(beside))
 	return plan, err
 }

@@ -76,6 +76,19 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// ESZSL beside LAGO has its own correction, unless LAGO has none.
+func TestCorrectionBesideLAGO(t *testing.T) {
+	l := testlab.New(t)
+	p := preset(l, config.OnlyDev)
+	for kind, want := range map[model.CorrectionKind]model.CorrectionKind{
+		model.Subtract: model.Standardise, model.Standardise: model.Standardise, model.NoCorrection: model.NoCorrection,
+	} {
+		p.Config = p.WithCorrection(model.Correction{Kind: kind, Omega: 0.5})
+		plan := testkit.Must(new(Method).Plan(&config.Request{Presets: []config.Preset{p}}, l))(t)
+		testkit.Equal(t, "beside "+string(kind), plan.Arms[1].Starts[0].Correction.Kind, want)
+	}
+}
+
 func TestBestEpochThatIsTheLastAllowed(t *testing.T) {
 	const note = "more epochs may be better (--epochs)"
 	l := testlab.New(t)

@@ -148,8 +148,7 @@ func (c *Config) preprocessing() setting.List {
 				"standardize if scales differ").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
-			If(c.Preprocess.Has(preprocess.Whiten) ||
-				c.Ridge != 0 && c.Preprocess == AutoPreprocess && !c.alone(), "preprocess with whiten, which auto has but for singletons").
+			If(c.mayWhiten(), "preprocess with whiten, which auto has but for singletons").
 			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from "+
 				"the scale of the features").
 			Try(1e2, 1e3, 1e4, 1e5, 1e6),
@@ -263,6 +262,12 @@ func (c Config) On(d *dataset.Dataset) Config {
 		}
 	}
 	return c
+}
+
+// mayWhiten reports whether a ridge makes a difference; the default leaves trials as they were named before.
+func (c *Config) mayWhiten() bool {
+	auto := c.Preprocess == AutoPreprocess && c.Ridge != 0 && !c.alone()
+	return auto || c.Preprocess.Has(preprocess.Whiten)
 }
 
 // alone reports whether each attribute is a group, and so nothing is whitened unless it is asked for.
