@@ -69,6 +69,9 @@ func (c *checker) scales() {
 func (c *checker) spreads() {
 	const mostSpread, oneOf = 10, 20
 	_, variance := moments(c.Features, c.Features.AllRows())
+	if len(variance) == 0 {
+		return
+	}
 	median := slices.Sorted(slices.Values(variance))[len(variance)/2]
 	var columns []int
 	var names []string
