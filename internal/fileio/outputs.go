@@ -44,7 +44,10 @@ func (o *Outputs) Check(path string) error {
 	}
 	inputs.Lock()
 	defer inputs.Unlock()
-	if slices.ContainsFunc(inputs.files, func(read fs.FileInfo) bool { return os.SameFile(read, written) }) {
+	if slices.ContainsFunc(inputs.files, func(read fs.FileInfo) bool {
+		// a system gives the number of a deleted file to another
+		return os.SameFile(read, written) && read.ModTime().Equal(written.ModTime())
+	}) {
 		return &invalid.Error{
 			Where: path, Want: "a file that the command does not read", Got: "an input",
 			Hint: "Choose another name.", Usage: true,
