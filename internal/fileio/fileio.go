@@ -54,7 +54,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.pipe = make([]byte, pipeBuffer)
 	} else {
-		addInput(info)
+		addInput(path, info)
 	}
 	return f, nil
 }
@@ -85,7 +85,7 @@ func SizeOfRegular(path string) (int64, error) {
 // Stdin returns the standard input.
 func Stdin(ctx context.Context) *File {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
-		addInput(info)
+		addInput("-", info)
 	}
 	return &File{os.Stdin, ctx, make([]byte, pipeBuffer)}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -24,16 +23,19 @@ type Outputs struct {
 	Written []string
 }
 
-// inputs are the regular files that this process has opened for reading.
+// inputs are the regular files that this process has opened for reading, by their paths.
 var inputs struct {
 	sync.Mutex
-	files []fs.FileInfo
+	files map[string]fs.FileInfo
 }
 
-func addInput(file fs.FileInfo) {
+func addInput(path string, file fs.FileInfo) {
 	inputs.Lock()
 	defer inputs.Unlock()
-	inputs.files = append(inputs.files, file)
+	if inputs.files == nil {
+		inputs.files = map[string]fs.FileInfo{}
+	}
+	inputs.files[path] = file
 }
 
 // Check returns an error if a file to write is one that was read, by whatever path.
@@ -44,13 +46,13 @@ func (o *Outputs) Check(path string) error {
 	}
 	inputs.Lock()
 	defer inputs.Unlock()
-	if slices.ContainsFunc(inputs.files, func(read fs.FileInfo) bool {
+	for _, read := range inputs.files {
 		// a system gives the number of a deleted file to another
-		return os.SameFile(read, written) && read.ModTime().Equal(written.ModTime())
-	}) {
-		return &invalid.Error{
-			Where: path, Want: "a file that the command does not read", Got: "an input",
-			Hint: "Choose another name.", Usage: true,
+		if os.SameFile(read, written) && read.ModTime().Equal(written.ModTime()) {
+			return &invalid.Error{
+				Where: path, Want: "a file that the command does not read", Got: "an input",
+				Hint: "Choose another name.", Usage: true,
+			}
 		}
 	}
 	return nil
