@@ -103,7 +103,7 @@ const (
 // toProbabilities turns percentages into fractions, and -1, which means "not described", into NaN.
 // Other codings and scales are refused. variable is that of a .mat, "" for a text file.
 func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
-	largest, at, negative, missing, zeros, fractions := 0., 0, 0., 0, 0, 0
+	largest, at, negative, missing, zeros, fractions, above := 0., 0, 0., 0, 0, 0, 0
 	for i, v := range u.Data {
 		switch {
 		case v == -1:
@@ -114,6 +114,9 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 			zeros++
 		case v > 0 && v != 1:
 			fractions++
+		}
+		if v > 1+excess {
+			above++
 		}
 		if v > largest {
 			largest, at = v, i
@@ -133,6 +136,10 @@ func toProbabilities(u dataset.Matrix[float64], file, variable string) error {
 		found = fmt.Sprintf("a coding by whole numbers, with -1 in %d of %d entries", missing, len(u.Data))
 		hint = "Write 0 for no, 1 for yes, a number between for what is uncertain, and nan for what is not " +
 			"known."
+	case above > 0 && above < fractions-above:
+		found = fmt.Sprintf("%v, of class %d and attribute %d, beside more numbers below 1", largest,
+			at/u.Cols+1, at%u.Cols+1)
+		hint = "Write percentages alone, or divide them by 100."
 	case largest > scale*(1+excess):
 		found = fmt.Sprintf("a largest value of %v, of class %d and attribute %d", largest, at/u.Cols+1,
 			at%u.Cols+1)

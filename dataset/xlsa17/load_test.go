@@ -137,6 +137,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"a coding by -1, 0 and 1", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0, 1}, 6)...) }, []string{"found a coding by whole numbers, with -1 in 6 of 18 entries"}},
 		{"standardised numbers", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{-1, 0.5, -0.25}, 6)...) }, []string{"original_att: expected probabilities", "found the number -0.25, as in standardised numbers"}},
 		{"0, 1 and 2", func(s *small) { s.doubles("original_att", 3, 6, slices.Repeat([]float64{0, 1, 2}, 6)...) }, []string{"original_att: expected", "found a largest value of 2, of class 1 and attribute 3. Divide by the largest value of the scale."}},
+		{"a percentage among shares", func(s *small) {
+			s.doubles("original_att", 3, 6, append(slices.Repeat([]float64{0.4}, 17), 60)...)
+		}, []string{"original_att: expected", "found 60, of class 6 and attribute 3, beside more numbers below 1. Write percentages alone"}},
 		{"original_att that is normalised", func(s *small) { s.doubles("original_att", 2, 6, slices.Repeat([]float64{0.6, 0.8}, 6)...) }, []string{"original_att: expected", "found rows of length 1, as in an L2-normalised att"}},
 		{"descriptions that contradict", func(s *small) {
 			s.texts[descriptionFile] = strings.Replace(s.texts[descriptionFile], "20 80", "80 20", 1)
