@@ -241,6 +241,12 @@ func (s *Saved) check() error {
 	if len(s.Learned) == 0 {
 		return &invalid.Error{Field: "learned", Want: "at least one class", Got: "none"}
 	}
+	if !slices.Equal(s.Learned, s.Split.Train) && !slices.Equal(s.Learned, s.Split.Seen()) {
+		return &invalid.Error{
+			Field: "learned", Want: "the train classes of the split, or all seen ones",
+			Got: fmt.Sprint(s.Learned),
+		}
+	}
 	for field, list := range map[string]int{"columns": len(s.Columns), "absent": s.Absent.Len()} {
 		if list != 0 && list != s.Dims {
 			return &invalid.Error{
@@ -259,9 +265,8 @@ func (s *Saved) check() error {
 	return cmp.Or(
 		checkNames("classes", s.Classes), checkNames("attributes", s.Attributes),
 		checkNames("groups", s.Groups),
-		within("learned", s.Learned, s.Classes), within("semantic", s.Semantic, s.Groups),
-		within("split", split, s.Classes), once("learned", s.Learned), once("split", split),
-		once("classes", s.Classes),
+		within("semantic", s.Semantic, s.Groups), within("split", split, s.Classes),
+		once("split", split), once("classes", s.Classes),
 	)
 }
 
@@ -310,10 +315,6 @@ func (h *header) load(f *safetensors.File) (err error) {
 	}
 	r = readerOf(f, correctionPrefix)
 	h.Reference.Detections = r.Get("stored", -1, -1)
-	if n := h.Reference.Detections.Rows; n > len(h.Learned) { // fewer where classes have no samples
-		want := fmt.Sprintf("at least %d classes, of which means are stored", n)
-		return &invalid.Error{Field: "learned", Want: want, Got: fmt.Sprint(len(h.Learned))}
-	}
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
 		h.Reference.Centre = centre.Data[0]
 	}
