@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,16 +46,15 @@ func (v *flagValue) String() string { return v.text }
 func (v *flagValue) IsBoolFlag() bool { return v.Kind() == "boolean" }
 
 // Set implements flag.Value. Errors are kept for checkFlags, since package flag would flatten them into text.
-// urfave/cli repeats what was typed for the other names of the flag.
+// urfave/cli repeats what was typed for the other names of the flag. Lists add up.
 func (v *flagValue) Set(text string) error {
 	switch {
-	case !v.typed:
+	case v.typed && v.text == text:
+	case v.typed && reflect.TypeOf(v.Value()).Kind() != reflect.Slice:
+		got := invalid.Quote(v.text) + " and " + invalid.Quote(text)
+		v.err = &invalid.Error{Want: "the flag once", Got: got}
+	case v.err == nil:
 		v.err = v.Parse(text)
-	case v.text != text:
-		v.err = &invalid.Error{
-			Want: "the flag once, the values of a list separated by commas",
-			Got:  invalid.Quote(v.text) + " and " + invalid.Quote(text),
-		}
 	}
 	v.text, v.typed = text, true
 	return nil
