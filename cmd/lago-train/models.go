@@ -126,8 +126,8 @@ func lastModel(dir string, names []string) (string, error) {
 // wholeRun returns the folder of a finished run, no file of which is missing or damaged.
 func wholeRun(dir string) (string, error) {
 	r, err := lab.ReadRun(dir)
-	if err == nil && r.Missing != nil {
-		err = &invalid.Error{Where: dir, Want: "a finished run", Got: r.Missing.Why}
+	if err == nil {
+		err = r.CheckFinished()
 	}
 	if e := (*invalid.Error)(nil); errors.As(err, &e) && e.Hint == "" {
 		e.Hint = "Repeat the command that trained it, or name another run."
@@ -138,24 +138,17 @@ func wholeRun(dir string) (string, error) {
 // runResults reads the results of run commands in a folder, the newest first. The error is that of the
 // newest.
 func runResults(dir string) (list []*studies.MethodAccuracy, err error) {
-	stored, unreadable, _ := lab.ReadStored(context.Background(), dir)
-	var newest time.Time
+	stored, unreadable, _ := lab.ReadStored(context.Background(), dir, studies.RunKind)
 	for _, s := range stored {
-		if s.Kind != studies.RunKind {
-			continue
-		}
 		r := new(studies.MethodAccuracy)
 		if err := s.Decode(r); err != nil {
 			return nil, err
 		}
-		if list = append(list, r); len(list) == 1 {
-			newest = s.Time
-		}
+		list = append(list, r)
 	}
 	for _, m := range unreadable {
 		info, err := os.Stat(m.Name)
-		if strings.HasPrefix(filepath.Base(m.Name), studies.RunKind+"-") &&
-			(err != nil || info.ModTime().After(newest)) {
+		if err != nil || len(stored) == 0 || info.ModTime().After(stored[0].Time) {
 			return nil, &m
 		}
 	}

@@ -39,8 +39,8 @@ func ReadModel(path string) (*predictor.Model, error) {
 			Where: run.Dir, Want: "the folder of a run, with a " + train.TrialFile, Err: err,
 		}
 	}
-	if run.Missing != nil {
-		return nil, &invalid.Error{Where: run.Dir, Want: "a finished run", Got: run.Missing.Why}
+	if err := run.CheckFinished(); err != nil {
+		return nil, err
 	}
 	return predictor.Open(path)
 }

@@ -123,6 +123,14 @@ func ReadRun(dir string) (Run, error) {
 	return r, nil
 }
 
+// CheckFinished returns an *invalid.Error unless the run has a result and a model.
+func (r Run) CheckFinished() error {
+	if r.Missing == nil {
+		return nil
+	}
+	return &invalid.Error{Where: r.Dir, Want: "a finished run", Got: r.Missing.Why}
+}
+
 // Decide decides the corrections with which runs are evaluated. A decision with another correction is
 // replaced as a whole, since what else it has rests on that. Runs without a model are left out.
 func (l *Lab) Decide(ctx context.Context, runs []Run) error {
@@ -383,15 +391,22 @@ var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
 // maxStoredBytes is far more than a result needs.
 const maxStoredBytes = 1 << 28
 
-// ReadStored reads the results that Store wrote into a folder, the newest first, and lists
-// the files that cannot be read.
-func ReadStored(ctx context.Context, root string) (list []Stored, unreadable []Missing, err error) {
+// ReadStored reads the results that Store wrote into a folder, of some kinds or of all, the newest first, and
+// lists the files that cannot be read.
+func ReadStored(ctx context.Context, root string, kinds ...string) (
+	list []Stored, unreadable []Missing, err error,
+) {
+	named := func(file string) bool {
+		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool {
+			return strings.HasPrefix(file, kind+"-")
+		})
+	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, nil, invalid.File(root, err)
 	}
 	for _, e := range entries {
-		if e.IsDir() || !storedName.MatchString(e.Name()) {
+		if e.IsDir() || !storedName.MatchString(e.Name()) || !named(e.Name()) {
 			continue
 		}
 		path := filepath.Join(root, e.Name())
