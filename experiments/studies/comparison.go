@@ -298,7 +298,7 @@ func (r *ComparedMethods) Tables() []*table.Table {
 	if names := r.smoothed(); names != nil {
 		list[0].Note("yes and no are smoothed (--smoothing) for: %s", strings.Join(names, ", "))
 	}
-	over := "%s minus each method, over " + format.Count(len(r.Classes), "class") + ":"
+	over := "over " + format.Count(len(r.Classes), "class")
 	return slices.Insert(list, 1, append(r.generalisedTables(), r.differencesTable(over, r.Differences))...)
 }
 
@@ -315,9 +315,9 @@ func (r *ComparedMethods) smoothed() (names []string) {
 	return names
 }
 
-// differencesTable has differences, below a title with the reference, and what may be concluded from them;
-// nil if there are none.
-func (r *ComparedMethods) differencesTable(title string, differences []MethodDifference) *table.Table {
+// differencesTable has differences, of what the title says, and what may be concluded from them; nil if
+// there are none.
+func (r *ComparedMethods) differencesTable(of string, differences []MethodDifference) *table.Table {
 	if len(differences) == 0 {
 		return nil
 	}
@@ -325,8 +325,8 @@ func (r *ComparedMethods) differencesTable(title string, differences []MethodDif
 	list := slices.SortedStableFunc(slices.Values(differences), func(a, b MethodDifference) int {
 		return cmp.Compare(a.Mean, b.Mean)
 	})
-	t := table.New(fmt.Sprintf(title, reference), "method", "points (95 %)", "p (Holm)", "by part").
-		Right(2, 3)
+	title := fmt.Sprintf("%s minus each method, %s:", reference, of)
+	t := table.New(title, "method", "points (95 %)", "p (Holm)", "by part").Right(2, 3)
 	var more, less, undecided []string
 	for _, d := range list {
 		name := r.label(d.Method)

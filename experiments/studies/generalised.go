@@ -105,7 +105,5 @@ func (r *ComparedMethods) generalisedTables() []*table.Table {
 	if r.Parts > 1 {
 		t.Note("omega, AUSUC: means over the parts")
 	}
-	return []*table.Table{
-		t, r.differencesTable("%s minus each method, harmonic means of stacked scores:", g.Differences),
-	}
+	return []*table.Table{t, r.differencesTable("harmonic means of stacked scores", g.Differences)}
 }
