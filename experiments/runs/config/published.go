@@ -19,6 +19,16 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
+// Start is what settings start from.
+type Start string
+
+// The starts. Auto is Paper on the data of the paper, otherwise General.
+const (
+	Auto    Start = "auto"
+	Paper   Start = "paper"
+	General Start = "general"
+)
+
 //go:embed published.json
 var publishedJSON []byte
 

@@ -54,16 +54,6 @@ type Request struct {
 // has reports whether a setting is on the command line.
 func (r *Request) has(key string) bool { return slices.Contains(r.Given, key) }
 
-// Start is what settings start from.
-type Start string
-
-// The starts. Auto is Paper on the data of the paper, otherwise General.
-const (
-	Auto    Start = "auto"
-	Paper   Start = "paper"
-	General Start = "general"
-)
-
 // The default epochs and patience of studies that search settings: so many trials cannot each have the length
 // of a single run. rotationSeeds is their default number of seeds with rotation: intervals are over classes.
 const searchEpochs, searchPatience, rotationSeeds = "60", "10", "3"
