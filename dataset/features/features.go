@@ -11,7 +11,6 @@
 package features
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +42,8 @@ type Reader struct {
 	// next fills the next row, or returns why its values cannot be used; reading can go on
 	// with the row behind it. The error is io.EOF at the end.
 	next func(row []float32) (bad *invalid.Error, err error)
-	// place is that of a column in the row that was read last, with its text in a CSV file.
-	place func(column int) (field, cell string)
+	// place is that of a column with a value in the row that was read last, and what the file has there.
+	place func(column int, v float32) (field, found string)
 	close func() error
 
 	missing []dataset.Code
@@ -76,11 +75,9 @@ func Open(ctx context.Context, path string, named bool) (*Reader, error) {
 		if j < 0 {
 			return nil, nil
 		}
-		field, cell := r.place(j)
-		return &invalid.Error{
-			Where: path, Field: field, Want: finiteNumber, Got: cmp.Or(cell, fmt.Sprint(row[j])),
-			Hint: missingHint,
-		}, nil
+		field, found := r.place(j, row[j])
+		bad = &invalid.Error{Where: path, Field: field, Want: finiteNumber, Got: found, Hint: missingHint}
+		return bad, nil
 	}
 	return r, nil
 }
@@ -123,7 +120,9 @@ func openNPY(ctx context.Context, path string) (*Reader, error) {
 		}
 		return nil, a.Read(row)
 	}
-	place := func(j int) (field, _ string) { return fmt.Sprintf("row %d, column %d (from 0)", i, j), "" }
+	place := func(j int, v float32) (field, found string) {
+		return fmt.Sprintf("row %d, column %d (from 0)", i, j), fmt.Sprint(v)
+	}
 	return &Reader{path: path, rows: a.Rows, cols: a.Cols, next: next, place: place, close: a.Close}, nil
 }
 
@@ -327,7 +326,7 @@ func newCSV(f *fileio.File, named bool) (*Reader, error) {
 			"Above a sample whose numbers rise, write a line of names.")
 	}
 	r := &Reader{Names: names, path: s.path, rows: -1, cols: cols, next: s.next, close: f.Close}
-	r.place = func(j int) (field, cell string) {
+	r.place = func(j int, _ float32) (field, found string) {
 		return fmt.Sprintf("line %d, column %d", s.csv.Line, j+1), invalid.Quote(s.last[j])
 	}
 	if s.named {
