@@ -111,6 +111,8 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 // so that what a class has none of is taken for unseen rather than for none of the group.
 func (c Config) scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 	s, groups := c.Smoothing, make([]struct{ n, sum, given, most float64 }, k)
+	before := func(p float64) float64 { return (p - s) / (1 - 3*s) }
+	after := func(n, d float64) float64 { return 0.3*s*n + (1-2.3*s)*d } // f of n entries with the sum d
 	for z := range u.Rows {
 		clear(groups)
 		row := u.Row(z)
@@ -118,15 +120,15 @@ func (c Config) scaleGroups(u dataset.Matrix[float64], k int, of []int) {
 			g := &groups[of[m]]
 			g.sum += p
 			if p > 0 {
-				d := (p - s) / (1 - 3*s)
+				d := before(p)
 				g.n, g.given, g.most = g.n+1, g.given+d, max(g.most, d)
 			}
 		}
 		for m, p := range row {
 			switch g := groups[of[m]]; {
 			case s > 0 && p > 0 && g.n > 1:
-				f := func(n, d float64) float64 { return 0.3*s*n + (1-2.3*s)*d } // of the sum d of n entries
-				row[m] = g.most*f(1, (p-s)/(1-3*s))/max(1, f(g.n, g.given)) + (1-g.most)*(1-s)/g.n
+				f, sum := after(1, before(p)), after(g.n, g.given)
+				row[m] = g.most*f/max(1, sum) + (1-g.most)*(1-s)/g.n
 			case g.sum > 1:
 				row[m] /= g.sum
 			}
