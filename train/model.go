@@ -247,12 +247,12 @@ func (s *Saved) check() error {
 			Got: fmt.Sprint(s.Learned),
 		}
 	}
-	for field, list := range map[string]int{"columns": len(s.Columns), "absent": s.Absent.Len()} {
-		if list != 0 && list != s.Dims {
-			return &invalid.Error{
-				Field: field, Want: fmt.Sprintf("one of each of %d features", s.Dims), Got: fmt.Sprint(list),
-			}
+	ofFeatures := func(field string, n int) error {
+		if n != 0 && n != s.Dims {
+			want := fmt.Sprintf("one of each of %d features", s.Dims)
+			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(n)}
 		}
+		return nil
 	}
 	within := func(field string, list []int, names []string) error {
 		if i := slices.IndexFunc(list, func(i int) bool { return i < 0 || i >= len(names) }); i >= 0 {
@@ -263,6 +263,7 @@ func (s *Saved) check() error {
 	}
 	split := slices.Concat(s.Split.Train, s.Split.Val, s.Split.Test)
 	return cmp.Or(
+		ofFeatures("columns", len(s.Columns)), ofFeatures("absent", s.Absent.Len()),
 		checkNames("classes", s.Classes), checkNames("attributes", s.Attributes),
 		checkNames("groups", s.Groups),
 		within("semantic", s.Semantic, s.Groups), within("split", split, s.Classes),
