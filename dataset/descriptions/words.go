@@ -260,21 +260,21 @@ func (r *traitReader) find(g Group, word string) int {
 // FoldName removes case, spaces and punctuation from a name, to compare spellings, but not what distinguishes
 // names such as 1.2, 1-2 and 12, or C- and C: what is between digits, and hyphens that do not join letters.
 func FoldName(name string) string {
-	var folded, gap strings.Builder
+	var folded, between strings.Builder
 	before := rune(0)
 	end := func(after rune) {
-		for _, r := range gap.String() {
+		for _, r := range between.String() {
 			hyphen := unicode.Is(unicode.Pd, r) && !(isLetter(before) && isLetter(after))
 			if hyphen || unicode.IsDigit(before) && unicode.IsDigit(after) {
 				folded.WriteRune(r)
 			}
 		}
-		gap.Reset()
+		between.Reset()
 		before = after
 	}
 	for _, r := range name {
 		if unicode.IsSpace(r) || unicode.IsPunct(r) {
-			gap.WriteRune(r)
+			between.WriteRune(r)
 			continue
 		}
 		end(r)
