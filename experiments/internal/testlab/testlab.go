@@ -58,12 +58,14 @@ func Ask[R results.Result](t testing.TB, l *lab.Lab, s results.Study, r *config.
 	found := testkit.Must(results.Ask(t.Context(), s, r, l))(t)
 	list, missing, err := lab.ReadStored(t.Context(), l.Root)
 	testkit.NoError(t, err)
-	if len(list) == 0 || len(missing) > 0 || list[0].Kind != found.KindName() || list[0].Fingerprint != l.Fingerprint() {
+	if len(list) == 0 || len(missing) > 0 || list[0].Kind != found.KindName() ||
+		list[0].Fingerprint != l.Fingerprint() {
 		t.Fatalf("stored %+v, unreadable %+v, expected a result of %s", list, missing, found.KindName())
 	}
 	stored := reflect.New(reflect.TypeOf(found).Elem()).Interface().(results.Result)
 	testkit.NoError(t, list[0].Decode(stored))
-	testkit.Equal(t, "stored", string(testkit.Must(json.Marshal(stored))(t)), string(testkit.Must(json.Marshal(found))(t)))
+	want := string(testkit.Must(json.Marshal(found))(t))
+	testkit.Equal(t, "stored", string(testkit.Must(json.Marshal(stored))(t)), want)
 	testkit.Equal(t, "stored text", Text(stored.Tables()), Text(found.Tables()))
 	return found.(R)
 }
