@@ -138,7 +138,7 @@ func wholeRun(dir string) (string, error) {
 // runResults reads the results of run commands in a folder, the newest first. The error is that of the
 // newest.
 func runResults(dir string) (list []*studies.MethodAccuracy, err error) {
-	stored, unreadable, _ := lab.ReadStored(context.Background(), dir, studies.RunKind)
+	stored, unreadable, _ := lab.ReadStored(context.Background(), dir, studies.RunKind+"-")
 	for _, s := range stored {
 		r := new(studies.MethodAccuracy)
 		if err := s.Decode(r); err != nil {

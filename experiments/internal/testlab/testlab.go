@@ -56,7 +56,7 @@ func Request(first config.Config, variants ...config.Config) *config.Request {
 func Ask[R results.Result](t testing.TB, l *lab.Lab, s results.Study, r *config.Request) R {
 	t.Helper()
 	found := testkit.Must(results.Ask(t.Context(), s, r, l))(t)
-	list, missing, err := lab.ReadStored(t.Context(), l.Root)
+	list, missing, err := lab.ReadStored(t.Context(), l.Root, "")
 	testkit.NoError(t, err)
 	if len(list) == 0 || len(missing) > 0 || list[0].Kind != found.KindName() ||
 		list[0].Fingerprint != l.Fingerprint() {

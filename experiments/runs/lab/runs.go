@@ -391,22 +391,15 @@ var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
 // maxStoredBytes is far more than a result needs.
 const maxStoredBytes = 1 << 28
 
-// ReadStored reads the results that Store wrote into a folder, of some kinds or of all, the newest first, and
-// lists the files that cannot be read.
-func ReadStored(ctx context.Context, root string, kinds ...string) (
-	list []Stored, unreadable []Missing, err error,
-) {
-	named := func(file string) bool {
-		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool {
-			return strings.HasPrefix(file, kind+"-")
-		})
-	}
+// ReadStored reads the results that Store wrote into a folder, the newest first, and lists the files that
+// cannot be read. Their names begin with prefix, which may be a kind and -.
+func ReadStored(ctx context.Context, root, prefix string) (list []Stored, unreadable []Missing, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, nil, invalid.File(root, err)
 	}
 	for _, e := range entries {
-		if e.IsDir() || !storedName.MatchString(e.Name()) || !named(e.Name()) {
+		if e.IsDir() || !storedName.MatchString(e.Name()) || !strings.HasPrefix(e.Name(), prefix) {
 			continue
 		}
 		path := filepath.Join(root, e.Name())

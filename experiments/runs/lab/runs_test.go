@@ -149,7 +149,7 @@ func TestStoredResults(t *testing.T) {
 		files  int
 	}{{l, "noise", 1, 1}, {l, "noise", 2, 2}, {l, "noise", 1, 2}, {l, "compare", 1, 3}, {other, "noise", 1, 4}, {rotated, "noise", 1, 5}} {
 		testkit.NoError(t, s.Store(s.kind, s.config, []int{i}))
-		list, missing, err := ReadStored(t.Context(), l.Root)
+		list, missing, err := ReadStored(t.Context(), l.Root, "")
 		if err != nil || len(missing) > 0 || len(list) != s.files {
 			t.Fatalf("result %d: %d files, unreadable %+v, %v, expected %d files", i, len(list), missing, err, s.files)
 		}
@@ -157,7 +157,7 @@ func TestStoredResults(t *testing.T) {
 	files := testkit.Must(filepath.Glob(filepath.Join(l.Root, "compare-*.json")))(t)
 	later := time.Now().Add(time.Minute)
 	testkit.NoError(t, os.Chtimes(files[0], later, later))
-	list, _, err := ReadStored(t.Context(), l.Root)
+	list, _, err := ReadStored(t.Context(), l.Root, "")
 	testkit.NoError(t, err)
 	var result []int
 	testkit.NoError(t, list[0].Decode(&result))
@@ -180,7 +180,7 @@ func TestDamagedStoredResults(t *testing.T) {
 	testkit.Write(t, dir, "compare-a-00000001.json", strings.Replace(testkit.Read(t, stored), "3\n", "4\n", 1))
 	testkit.NoError(t, unix.Mkfifo(filepath.Join(dir, "noise-a-00000002.json"), 0o600))
 	testkit.NoError(t, os.Mkdir(filepath.Join(dir, "noise-a-00000003.json"), 0o700))
-	list, missing, err := ReadStored(t.Context(), dir)
+	list, missing, err := ReadStored(t.Context(), dir, "")
 	if err != nil || len(list) != 0 || len(missing) != 3 {
 		t.Fatalf("found %+v, %v, and unreadable %+v, expected three that are unreadable", list, err, missing)
 	}

@@ -92,7 +92,7 @@ func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	stored, missing, err := lab.ReadStored(ctx, dir)
+	stored, missing, err := lab.ReadStored(ctx, dir, "")
 	if err != nil {
 		return nil, err
 	}
