@@ -46,77 +46,65 @@ answer() { [ "$DATASET" != cub127 ] || printf '%s' "$1"; }
 sections() {
   text '# Results
 
-How accurate are the methods on real data, and which is better? This page is written by `make results`: each
-table is what the command above it printed, and each figure was drawn by `lago-train report`. A line in
-italics says by which program the section was run, and those after it up to the next such line.
+How accurate are the methods on real data, and which is better? `make results` writes this page: each table is
+what the command above it printed, and `lago-train report` drew the figures. A line in italics names the
+program that ran its section and those after it, up to the next such line.
 
-How to read the tables:
-
-- "95 % over classes" is a bootstrap interval: how much a number depends on which classes are evaluated. Two
-  methods whose intervals overlap can still differ: the tables of differences compare them class by class.
-- A validation accuracy chose something (epochs, settings, a variant), so it is optimistic. The test classes
-  were evaluated by every section below, and often while the program was written, so that their accuracies may
-  be optimistic, too, most of all those of LAGO. Do not compare sections by differences of a point.
+- "95 % over classes" is a bootstrap interval over the evaluated classes. Two methods whose intervals overlap can
+  still differ: the tables of differences compare them class by class.
+- Validation accuracies are optimistic, since they chose epochs, settings or a variant. Test accuracies may be
+  optimistic, too, most of all those of LAGO: the test classes were evaluated often while the program was
+  written. Do not compare sections by differences of a point.
 '
   text "## $DATASET"
   if [ "$DATASET" = cub127 ]; then
     text '
-`cub127` is real: photographs of bird species of CUB-200-2011 (those whose photographs could be obtained),
-cropped to the bird and squashed to 224 x 224, as pooled features of an ImageNet ResNet-50, rounded to half
-precision, with the class descriptions and groups of the LAGO archive. It cannot be downloaded, and its
-numbers are not comparable with published ones: other features, other crops, fewer classes, and its own 80/20
-division of the samples of seen classes. It serves to compare methods with each other.
+`cub127` is real: photographs of 127 bird species of CUB-200-2011 (those that could be obtained), cropped to the
+bird and squashed to 224 x 224, as pooled features of an ImageNet ResNet-50 in half precision, with the class
+descriptions and groups of the LAGO archive. It cannot be downloaded. Its numbers are not comparable with
+published ones: the features, crops and classes differ, and so do the held-out samples of seen classes.
 
-It has 7456 samples of 2048 features and 127 classes: 64 train, 30 validation and 33 test classes, with 41 to 60
-samples each, of which 1101 of seen classes are held out; 312 attributes in 28 groups, none missing. Its fingerprint
+It has 7456 samples of 2048 features and 127 classes: 64 train, 30 validation and 33 test classes of 41 to 60
+samples; 1101 samples of seen classes are held out; 312 attributes in 28 groups, none missing. Its fingerprint
 begins with 3a1c69f5ed20. In a rotation of five parts there are 25 or 26 candidates, otherwise 33.'
   fi
   section "$DATASET" rotation 'LAGO and its baselines, each class unseen once' 'rotation rotation-differences' \
-'Which method recognises unseen classes best? '"$(answer 'ESZSL (80.1 %), LAGO (78.8 %) and kernel alignment (78.7 %), which
-cannot be ranked; all others are less accurate than LAGO.')"'
+'Which method recognises unseen classes best? '"$(answer 'ESZSL (80.1 %), LAGO (78.8 %) and kernel alignment (78.7 %),
+which cannot be ranked. The other methods are less accurate than LAGO. The table of the README is this one.')"'
 
-The classes are divided into parts, and each part in turn has the unseen classes. For each part, every method
-tries the same number of settings on the validation classes, by [one
-rule](evaluation-reference.md#search-and-tests-of-a-comparison). An interval conditions on the partition, and the parts
-share most of their training classes.
+Each class is unseen in one of five parts. In each part, every method tries the same number of settings on the
+validation classes, by [one rule](evaluation-reference.md#search-and-tests-of-a-comparison); ESZSL tries its whole grid. The
+intervals hold for this partition, and the parts share most of their training classes.
 
-The defaults of LAGO were chosen on cub127 among other data, with some of these classes. So were, of every
-baseline, the correction that its search starts from, in this same rotation (evidence for DAP, standardise for
-ESZSL and SynC, none for ALE, SJE, DeViSE and kernel alignment), the preprocessing that every search tries
-early, and the ranges that kernel alignment searches ([settings](settings.md) lists every constant). This
-favours LAGO most. **The defaults that act here are frozen since
-2026-11-24**; none will be changed by results on these classes. One came later, on 2026-11-26, after the data that was kept apart
-were looked at: `freeze_prior`, which changes no score of semantic-hard here; singletons moved from 72.3 to 73.0 %.
-Defaults that do nothing on these data changed later, too: smoothing of descriptions in words, imputation of
-missing entries, batches of small sets, and the limits from which `auto` standardises.
+**The defaults favour LAGO.** They were chosen on cub127 among other data, with some of these classes. So were, of
+the baselines, the correction that a search starts from, the preprocessing that it tries early, and the ranges of
+kernel alignment ([settings](settings.md) lists every constant). The defaults that act here are frozen since
+2026-11-24, but for `freeze_prior` (2026-11-26), which changes no score of semantic-hard here (singletons: 72.3 to 73.0 %).
 
-If the search starts from no defaults, but draws all settings from their ranges, LAGO has 72.0 % (95 % over classes:
-68.2 to 75.7): it is
-less accurate than ESZSL (80.1 %) and kernel alignment (76.7 %), and more accurate than DAP (63.3 %) alone; the other
-methods move by two points at most (2026-11-27, lago-train v0.0.0-20261127143802-c19a40a04d9e). Two baselines keep an
-advantage there: ESZSL tries its whole grid of ridges, defaults among them, and the ranges of kernel alignment
-were chosen on these classes. Over three partitions
-of the classes into parts, each with its own search, ESZSL is 2.3 points above LAGO (95 % over classes and parts:
-0.2 to 4.8) and kernel alignment 1.5 (-0.8 to 4.3), with p by Holm of 0.065 and 0.22. The interval of ESZSL leaves 0
-out, but its test is conservative: simulated without a difference, it rejects in 1 to 2 % of cases where 5 % are
-allowed (2026-11-27, lago-train v0.0.0-20261127161709-251cba094726).
+**Without defaults**, with all settings drawn from their ranges, LAGO has 72.0 % (95 % over classes: 68.2 to
+75.7). It is less accurate than ESZSL (80.1 %) and kernel alignment (76.7 %), and more accurate than DAP (63.3 %)
+alone; the other methods move by two points at most. ESZSL tries its whole grid here, too, and the
+ranges of kernel alignment were chosen on these classes (2026-11-27, lago-train v0.0.0-20261127143802-c19a40a04d9e).
 
-The second table leaves out species that the network of the features may know from ImageNet:
-four exactly (Indigo Bunting, European Goldfinch, Mallard, Red-breasted Merganser), then also 14 with a close relative there.
-By genus and family 19 more have relatives there. Without them ESZSL has 79.6 and semantic-hard 78.3 % (recomputed
-on 2026-11-28).' <<END
+**Over three partitions**, each with its own search, ESZSL is 2.3 points above LAGO (95 % over classes and parts: 0.2
+to 4.8; p by Holm 0.065) and kernel alignment 1.5 (-0.8 to 4.3; p 0.22). The test is conservative: without a
+difference it rejects in 1 to 2 % of simulated cases, where 5 % are allowed (2026-11-27, lago-train
+v0.0.0-20261127161709-251cba094726).
+
+**The network of the features may know some species** from ImageNet. The second table leaves out four exact matches
+(Indigo Bunting, European Goldfinch, Mallard, Red-breasted Merganser), then also 14 species with a close relative.
+Without these and 19 more, by genus and family, ESZSL has 79.6 % and semantic-hard 78.3 % (recomputed on 2026-11-28).' <<END
 lago-train compare --dataset $DATASET --rotate $ROTATE --tune $TUNE $scale --csv rotation.csv
 awk -v without='014 048 087 090' -v nearly='001 002 003 067 068 069 070 073 075 100 101 047 089 035' -f \$TOOLS/without.awk rotation.csv
 END
   [ "$DATASET" != cub127 ] || text '
 ### Data that was kept apart
 
-Does what cub127 says hold on data that nothing was tuned to? Of semantic-hard against ESZSL (-2.4 points,
-95 % over classes: -6.1 to 1.3) and SynC (+10.6, 6.2 to 15.2) it does on other birds; others were not tested.
+Are the results the same on data that no setting was chosen on? On other birds, semantic-hard against ESZSL (-2.4
+points, 95 % over classes: -6.1 to 1.3) and against SynC (+10.6, 6.2 to 15.2) are; other pairs were not tested.
 
-These photographs were looked at once, on 2026-11-25, with the frozen defaults, one seed, five parts, and the
-prior of the candidates. They cannot be had, and nothing was or will be tuned to them. Per-class accuracy of
-unseen classes (`compare --rotate 5 --tune 0 --seeds 1 --methods semantic-hard,eszsl,kernel,ale,dap,sync`):
+These data were evaluated once, on 2026-11-25, with the frozen defaults, one seed, five parts, and the prior of
+the candidates. They cannot be downloaded. Per-class accuracy of unseen classes (`compare --rotate 5 --tune 0 --seeds 1 --methods semantic-hard,eszsl,kernel,ale,dap,sync`):
 
 | method | 50 other species of birds | 50 classes of animals (AwA1) |
 | --- | --- | --- |
@@ -127,48 +115,49 @@ unseen classes (`compare --rotate 5 --tune 0 --seeds 1 --methods semantic-hard,e
 | DAP | 62.2 % | 32.0 % |
 | SynC | 58.7 % | 29.3 % |'
   section "$DATASET" steps 'Step by step' '' \
-'What is the gain over the published settings made of? '"$(answer 'Of preprocessing and the other
-defaults for LAGO: semantic-hard goes from 70.6 to 77.3 % without the correction. ESZSL goes from 73.2 to 73.7 %, with all of its ridges tried in the
-first case alone, so that most of its further gain is that of the correction.')"'
+'How much do preprocessing and the correction add to the published settings? '"$(answer 'Preprocessing and the other
+defaults take semantic-hard from 70.6 to 77.3 %, and the correction to 79.1 %. Most of the gain of ESZSL is by the correction:
+without it, it has 73.2 % with the published settings and 73.7 % with the defaults.')"'
 
-First LAGO as its authors published it for CUB; then ESZSL without preprocessing and correction, which tries all
-pairs of its ridges; then both with their general defaults but without correction. With it semantic-hard has
-[79.1 %](evaluation-reference.md#correction-by-seen-classes).' <<END
+The commands: LAGO with the settings that its authors published for CUB; ESZSL without preprocessing and
+correction, which tries all pairs of its ridges; both with their general defaults, without correction. The 79.1 %
+are [in the reference](evaluation-reference.md#correction-by-seen-classes).' <<END
 mkdir -p published && lago-train run --dataset $DATASET --epochs $EPOCHS --patience $PATIENCE --print-config --quiet >published/search-$DATASET-semantic-hard.json
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods semantic-hard --tune 0 --configs published $scale
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods eszsl --tune $TUNE --preprocess none --correction none $scale
 lago-train compare --dataset $DATASET --rotate $ROTATE --methods semantic-hard,eszsl --tune 0 --correction none $scale
 END
   section "$DATASET" generalised 'Seen and unseen classes together' '' \
-'Which method is best if seen classes are candidates, too? '"$(answer 'Semantic-hard (72.2 %), kernel
-alignment (71.4 %) and ESZSL (71.1 %), corrected and then stacked, which cannot be ranked; ALE is 6.2 points below
-semantic-hard. By the correction alone, which `predict` applies, semantic-hard has 68.1 %, kernel alignment 59.2 % and
-ESZSL 55.1 %.')"'
+'Which method is best if seen classes are candidates, too? '"$(answer 'With correction and calibrated stacking,
+semantic-hard (72.2 %), kernel alignment (71.4 %) and ESZSL (71.1 %) cannot be ranked, and ALE is 6.2 points
+below semantic-hard. With the correction alone, as in `predict`, semantic-hard has 68.1 %, kernel alignment 59.2 %
+and ESZSL 55.1 %.')"'
 
-Raw scores prefer seen classes. The correction by seen classes makes up for a part of it, and calibrated stacking of
-corrected scores, the standard remedy, for more. Omega of the correction alone, and [omega and gamma
-together](evaluation-reference.md#seen-and-unseen-classes-together), are chosen on validation, for every method by one rule.
+The numbers are harmonic means of the accuracies on seen and on unseen classes. Raw scores favour seen classes; the
+correction removes a part of this, and calibrated stacking more. Both are
+[chosen on validation classes](evaluation-reference.md#seen-and-unseen-classes-together), for every method by one rule.
 All methods have their defaults.' <<END
 lago-train compare --dataset $DATASET --hold-out --rotate $ROTATE --methods semantic-hard,ale,eszsl,kernel --tune 0 $scale
 END
   protocol "$DATASET" ''
   section "$DATASET" ablate 'Design decisions' 'ablation' \
-'Which of the designs of Table A.2 of the paper, and of the attribute prior per group, is best? '"$(answer 'The uniform
-prior with a constant complement and implicit supervision (63.6 %), which cannot be told apart from others without a
-prior per attribute; that costs 14.8 points or more.')"'' <<END
+'Which design of Table A.2 of the paper is best, and does a prior per group help? '"$(answer 'The uniform prior with
+a constant none-of-group term and implicit supervision has the highest accuracy (63.6 %). A prior per attribute
+costs 14.8 points or more; the other designs cannot be ranked.')"'' <<END
 lago-train ablate --dataset $DATASET --per-group $scale
 END
   section "$DATASET" sweep-k 'Number of groups' 'sweep-k' \
-'How many learned groups does k-soft need, and are they better than the semantic ones? '"$(answer '30 to 60, with which k-soft
-has 56.3 to 57.3 %; the semantic groups have 63.6 %, but the intervals overlap widely.')"'' <<END
+'How many learned groups does k-soft need, and are they better than the semantic ones? '"$(answer 'With 30 to 60 groups,
+k-soft has 56.3 to 57.3 %. The semantic groups have 63.6 %, but the intervals overlap widely.')"'' <<END
 lago-train sweep-k --dataset $DATASET $scale
 END
   section "$DATASET" noise 'Noise in the class descriptions' 'noise' \
-'How much do wrong entries cost? '"$(answer 'Of semantic-hard one entry in twenty that is
-wrong costs 14.1 of 63.0 points.')"'
+'How much do wrong entries cost? '"$(answer 'If 5 % of the entries are wrong, semantic-hard loses 14.1 of its
+63.0 points.')"'
 
-Entries of the descriptions of the test classes are replaced by 0 or 1 at random. Half of the replaced entries are
-about right by chance: 10 % replaced are 5 % wrong. The models are those of the protocol above. Standard errors count random noise; the choice of classes, which the intervals count, matters more.' <<END
+Entries of the descriptions of test classes are replaced by 0 or 1 at random. About half of these are right by
+chance: 10 % replaced are 5 % wrong. The models are those of [the protocol](#the-papers-protocol). The standard errors
+are over draws of the noise.' <<END
 lago-train noise --dataset $DATASET $scale --ratios 0,0.1,0.3
 END
   [ "$DATASET" != cub127 ] || text '
@@ -258,7 +247,7 @@ public, so that the language model may have been trained on texts about it.'
   text '
 ## Synthetic glyphs
 
-Letters and digits that the program draws, described by their shapes: no download is needed to repeat these.'
+Letters and digits in 25 typefaces, drawn by the program and described by their shapes. No download is needed.'
   protocol glyphs glyphs-
   text '
 Next: [Benchmarks](benchmarks.md).'
@@ -266,18 +255,17 @@ Next: [Benchmarks](benchmarks.md).'
 
 # protocol has the section of a data set ($1) by the paper's protocol, with a name that starts with $2.
 protocol() {
-  found='ESZSL has 73.1 %, k-soft 72.4 % and singletons, which validation chooses of the variants, 59.9 %;
-the intervals overlap.'
-  how='The variants have the general defaults, with preprocessing, which were chosen on folds of these seen classes
-among other data.'
+  found='ESZSL has 73.1 % and k-soft 72.4 %. Validation chooses singletons of the variants, which have 59.9 %. The
+intervals overlap.'
+  how='The variants have the general defaults, which were chosen on folds of these seen classes among other data.'
   [ "$1" != cub127 ] || {
-    found='Singletons (63.6 %), ESZSL (63.5 %) and semantic-hard (63.0 %)
-are within a point; validation chooses semantic-hard of the variants.'
-    how='The variants have the settings that the authors published for CUB: not searched on these features, and
-without preprocessing and correction. At most 60 epochs cut k-soft, for which the authors used 160 (test
-stage) and 200 (dev stage).'
+    found='Singletons (63.6 %), ESZSL (63.5 %) and semantic-hard
+(63.0 %) are within a point. Validation chooses semantic-hard of the variants.'
+    how='The variants have the settings that the authors published for CUB, without preprocessing and correction. They
+were not searched on these features. At most 60 epochs are too few for k-soft, for which the authors used 160
+(test stage) and 200 (dev stage).'
   }
-  section "$1" "$2reproduce" "The paper's protocol" 'reproduction' "What does the protocol of the paper give on $1? $found
+  section "$1" "$2reproduce" "The paper's protocol" 'reproduction' "How accurate are the methods by the protocol of the paper? $found
 
 $how"' ESZSL has the preprocessing of semantic-hard, and the best of the settings that the column "tried"
 counts by validation accuracy.' <<END
