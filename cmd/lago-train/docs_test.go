@@ -132,7 +132,7 @@ func checkPage(t *testing.T, text, dir string, env []string) {
 }
 
 var (
-	absent    = regexp.MustCompile(`import torch|timm|traits\.csv| fetch | serve |--weights|--images? |--features |dataset split .*--(?:out|to)|^ *(go|git|make) `)
+	absent    = regexp.MustCompile(`import torch|timm|sklearn|traits\.csv| fetch | serve |--weights|--images? |--features |dataset split .*--(?:out|to)|^ *(go|git|make) `)
 	otherData = regexp.MustCompile(`\b(awa2|cub127|cub|sun|birds)\b`)
 )
 

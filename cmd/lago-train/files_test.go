@@ -34,28 +34,28 @@ import (
 )
 
 // objects are those whose keys docs/files.md lists: each below its heading, and those that are
-// part of others together, below "Shared objects".
-var objects, shared = map[string]any{
+// part of others together, below "Shared objects". Of others it has the type.
+var objects, shared, others = map[string]any{
 	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
-	"Stored results": lab.Stored{}, "extract.json": openlayout.Extraction{},
-	"run": studies.MethodAccuracy{}, "search": studies.FoundSettings{}, "compare": studies.ComparedMethods{},
-	"reproduce": studies.PaperTables{}, "ablate, sweep-k and noise": results.Accuracies{},
-	"groups": studies.LearnedGroups{}, "report": results.ReportSummary{}, "runs": results.RunList{},
+	"Stored results": lab.Stored{}, "run": studies.MethodAccuracy{}, "compare": studies.ComparedMethods{},
 	"evaluate": evaluation.Evaluation{}, "explain": predictor.Explanation{},
-	"dataset list": catalog.Listing{}, "dataset check": catalog.Report{},
-	"dataset describe": catalog.Described{}, "dataset split": check.SplitReport{},
-	"dataset extract": extract.Extracted{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": studies.MethodDifference{},
 	"edge": lab.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
-	"row": results.Row{}, "run entry": results.RunLine{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "probability": predictor.Probability{},
-	"problem": check.Finding{},
+}, map[string]any{
+	"`search`": studies.FoundSettings{}, "`reproduce`": studies.PaperTables{}, "`groups`": studies.LearnedGroups{},
+	"`ablate`, `sweep-k`, `noise`": results.Accuracies{}, "`report`": results.ReportSummary{},
+	"`runs`": results.RunList{}, "`dataset list`": catalog.Listing{}, "`dataset check`": catalog.Report{},
+	"`dataset describe`": catalog.Described{}, "`dataset split`": check.SplitReport{},
+	"`dataset extract`": extract.Extracted{}, "`extract.json`": openlayout.Extraction{},
 }
 
 var keyTable = regexp.MustCompile(`(?m)^\| (key|object) \| .*\n(\|.*\n)+`)
+
+const module = "github.com/lago-train/lago-train"
 
 var update = flag.Bool("update", false, "write the tables of docs/files.md")
 
@@ -79,6 +79,12 @@ func TestFilesDocHasEveryKey(t *testing.T) {
 			for _, name := range slices.Sorted(maps.Keys(shared)) {
 				table += fmt.Sprintf("| %s | %s |\n", name, list(comments.keys(reflect.TypeOf(shared[name]), true)))
 			}
+		} else if heading == "Other objects" {
+			table = "| object | type |\n| --- | --- |\n"
+			for _, name := range slices.Sorted(maps.Keys(others)) {
+				of := reflect.TypeOf(others[name])
+				table += fmt.Sprintf("| %s | `.%s.%s` |\n", name, strings.TrimPrefix(of.PkgPath(), module), of.Name())
+			}
 		} else {
 			continue
 		}
@@ -89,8 +95,8 @@ func TestFilesDocHasEveryKey(t *testing.T) {
 			sections[i] = strings.Replace(section, was, table, 1)
 		}
 	}
-	if found != len(objects)+1 {
-		t.Errorf("%s has %d of %d sections with tables", file, found, len(objects)+1)
+	if found != len(objects)+2 {
+		t.Errorf("%s has %d of %d sections with tables", file, found, len(objects)+2)
 	}
 	if *update {
 		testkit.NoError(t, os.WriteFile(file, []byte(strings.Join(sections, "\n#")), 0o644))
@@ -191,7 +197,7 @@ func typeName(of reflect.Type) string {
 // commentsOfFields reads the sources.
 func commentsOfFields(t *testing.T) fieldComments {
 	t.Helper()
-	const root, module = "../..", "github.com/lago-train/lago-train"
+	const root = "../.."
 	c := fieldComments{}
 	testkit.NoError(t, filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

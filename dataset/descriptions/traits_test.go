@@ -64,7 +64,7 @@ func TestAddTraits(t *testing.T) {
 		{"a further column of lines per trait", "class,trait,value,unit\nwren,tail,1,cm\n", `line 1: expected only the columns class, trait, value, found "class,trait,value,unit"`},
 		{"a column per class", "trait,wren,barn owl\ndiet,seeds,meat\n", `line 2, column trait: expected a class of the data set in the first column, found "diet". --all adds`},
 		{"another spelling", "class,diet\nWrenn,seeds\n", `line 2, column class: expected a class of the data set in the first column, found "Wrenn". Did you mean Wren? --all adds`},
-		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". lago-train docs your-data has lines of Python`},
+		{"a measurement", "class,mass\nwren,9.5 g\nbarn owl,300 g\n", `line 2, column mass: expected words separated by semicolons, such as red; grey (often), or, in the whole column, yes and no, numbers from 0 to 1 or percentages, found "9.5 g". lago-train docs python has lines of Python`},
 		{"percentages without a sign", "class,meat,seeds\nwren,10,0\nbarn owl,90,30\n", "line 2, column meat: expected " + wantProbability + `, found "10". Write % behind percentages`},
 		{"a number below 1 among others", "class,meat\nwren,0.4\nbarn owl,60\n", "line 3, column meat: expected " + wantProbability + `, found "60" beside 0.4 on line 2. Write % behind percentages`},
 		{"vectors", "class,a,b\nwren,-0.5,0.5\nbarn owl,2.5,-3\n", "line 2, column a: expected " + wantProbability + `, found "-0.5". Write 0 for no, and nothing for what is not known. Of vectors, such as those of a text encoder, scale each column to 0 to 1`},

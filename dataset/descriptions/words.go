@@ -140,7 +140,7 @@ func isWord(text string) bool {
 const (
 	wantTrait = "words separated by semicolons, such as red; grey (often), or, in the whole column, " +
 		"yes and no, numbers from 0 to 1 or percentages"
-	hintTrait = "lago-train docs your-data has lines of Python that convert measurements and other tables."
+	hintTrait = "lago-train docs python has lines of Python that convert measurements and other tables."
 )
 
 // items returns the words of a cell in lower case, each once, without brackets and quotes of lists. It
