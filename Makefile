@@ -7,7 +7,7 @@ PACKAGES := ./...
 # The tags of tests that need more than Go.
 TAGS     := shared,installed,chromium
 
-.PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check installed-check docs-check report-check page-check data-check chance-check readme-check results pictures graphs clean
+.PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check installed-check docs-check report-check page-check axe data-check chance-check readme-check results pictures graphs clean
 
 # Train on synthetic glyphs, and evaluate on classes without training samples.
 run: build
@@ -110,14 +110,22 @@ chance-check:
 	$(GO) test -count=1 -tags shared -v -timeout 30m -run LeaveChanceOnCUB127 ./experiments/studies
 
 # The report, the page of explain and the contact sheet in headless Chromium, light and dark: no
-# errors, no requests, nothing cut off, tables sorted. Needs Chromium.
-report-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/results ./experiments/answers/predictor/render
+# errors, no requests, nothing cut off, tables sorted, and axe-core finds nothing. Needs Chromium.
+report-check: axe
+	LAGO_AXE="$(AXE)" $(GO) test -count=1 -tags chromium -run Browser ./experiments/runs/results ./experiments/answers/predictor/render
 
 # The page of serve in headless Chromium: described, tried and checked as a user does. Needs Chromium.
-# $$LAGO_SCREENSHOTS is a folder for pictures of it.
-page-check:
-	$(GO) test -count=1 -tags chromium -run Browser ./experiments/answers/serve
+# Of each view axe-core checks the accessibility. $$LAGO_SCREENSHOTS is a folder for pictures of it.
+page-check: axe
+	LAGO_AXE="$(AXE)" $(GO) test -count=1 -tags chromium -run Browser ./experiments/answers/serve
+
+# axe-core, which checks accessibility, outside of the repository. Needs npm, once. AXE=... names a file that is
+# there, and AXE=none leaves these checks out.
+AXE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/axe-core/4.11.0.min.js
+AXE_SHA256 := e9e5863c33a874f09bc01acd9234b7e3c871479f5eef8802fa582544465e6d01
+
+axe:
+	@[ "$(AXE)" = none ] || tools/axe.sh "$(AXE)" $(AXE_SHA256)
 
 # The README's commands and those of docs in order, as a new user runs them: each output must be as shown.
 # Minutes. Needs cub127 in $$LAGO_DATA; commands on other data sets that are not there are named, and not run.

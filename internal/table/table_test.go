@@ -117,10 +117,10 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 }
 
 func TestHTML(t *testing.T) {
-	page := everything().HTML() + table.New("a < b").Note("c").HTML()
+	page := everything().HTML() + table.New("a < b").Note("c").HTML() + table.New("", "", "x").Row("y", 1).HTML()
 	testkit.WantText(t, page, "<caption", "two\nlines</caption>", `mean &lt;</th>`, `<td>two words</td>`,
 		`<td class="number">1</td>`, "<td>total</td>", "</table>\n<p class=\"note\">one\ntwo</p>\n<p>a &lt; b</p>\n<p class=\"note\">c</p>\n")
-	testkit.WantNoText(t, page, `align="right"`) // but a class
+	testkit.WantNoText(t, page, `align="right"`, "<th>&nbsp;</th>") // but a class, and no header without a text
 }
 
 // What goes into cells comes out of the CSV, and no rendering has control characters or markup of its cells.

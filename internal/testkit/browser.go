@@ -93,7 +93,7 @@ func OpenPage(t testing.TB, page string, width int, dark bool, checks ...string)
 	b.Run(window(width, dark), chromedp.Navigate("file://"+Write(t, t.TempDir(), "page.html", page)),
 		chromedp.Evaluate(strings.Replace(script, "DARK", fmt.Sprint(dark), 1), &r, Awaited))
 	b.screenshot(strings.ReplaceAll(t.Name(), "/", "-"))
-	if len(r.Problems) > 0 {
+	if r.Problems = append(r.Problems, b.axe()...); len(r.Problems) > 0 {
 		t.Errorf("found problems %q, expected none", r.Problems)
 	}
 	for _, check := range checks {

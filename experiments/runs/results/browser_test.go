@@ -15,7 +15,7 @@ func TestReportInBrowser(t *testing.T) {
 	l, _ := all(t)
 	p := read(t, l.Root)
 	page, _ := render(t, p)
-	for _, width := range []int{1200, 500} {
+	for _, width := range []int{1200, 390} {
 		for _, dark := range []bool{false, true} {
 			t.Run(fmt.Sprint(width, " pixels, dark ", dark), func(t *testing.T) {
 				s := testkit.OpenPage(t, page, width, dark)

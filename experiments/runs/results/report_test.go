@@ -43,9 +43,9 @@ const (
 // stored has a small stored result of each kind whose figures need no runs.
 var stored = map[string]string{
 	"noise":        `{"kind": "noise", ` + degrees,
-	"compare":      `{"kind": "compare", "parts": 1, ` + compared,
-	"rotation":     `{"kind": "rotation", "parts": 4, ` + compared,
-	"reproduction": `{"kind": "reproduction", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
+	"compare":      `{"kind": "compare", "title": "Methods", "parts": 1, ` + compared,
+	"rotation":     `{"kind": "rotation", "title": "Methods", "parts": 4, ` + compared,
+	"reproduction": `{"kind": "reproduction", "title": "Published", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
 	"ablation":     `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
 	"sweep-k":      `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
 	"searched":     `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"], "folds": 1}`,

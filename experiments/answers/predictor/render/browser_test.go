@@ -23,7 +23,7 @@ var does = []string{
 // The sheet fits its window in both colour schemes, nothing is cut off or loaded, and its fields select.
 func TestSheetInBrowser(t *testing.T) {
 	_, page := sheet(t)
-	for _, width := range []int{1200, 500} {
+	for _, width := range []int{1200, 390} {
 		for _, dark := range []bool{false, true} {
 			t.Run(fmt.Sprint(width, " pixels, dark ", dark), func(t *testing.T) {
 				if s := testkit.OpenPage(t, page, width, dark, does...); len(s.Scrolled) > 0 {
@@ -36,7 +36,7 @@ func TestSheetInBrowser(t *testing.T) {
 
 func TestExplanationInBrowser(t *testing.T) {
 	for name, page := range map[string]string{"a result": written(t, mistaken(t), HTML, 3), "with hostile names": hostile(t)} {
-		for _, width := range []int{1200, 500} {
+		for _, width := range []int{1200, 390} {
 			for _, dark := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, ", ", width, " pixels, dark ", dark), func(t *testing.T) {
 					s := testkit.OpenPage(t, page, width, dark)
