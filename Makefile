@@ -9,9 +9,10 @@ TAGS     := shared,installed,chromium
 
 .PHONY: run test dist build check vet format lint size race fuzz bench bench-torch slurm-check installed-check docs-check report-check page-check axe data-check chance-check readme-check results pictures graphs clean
 
-# Train on synthetic glyphs, and evaluate on classes without training samples.
+# Train LAGO, which learns groups of attributes, on synthetic glyphs, and evaluate on classes without
+# training samples.
 run: build
-	bin/lago-train run --dataset glyphs --method semantic-hard --seeds 3 --out runs
+	bin/lago-train run --dataset glyphs --method k-soft --seeds 3 --out runs
 
 # -buildvcs=auto records the revision for trial.json and --version, whatever GOFLAGS says.
 build:

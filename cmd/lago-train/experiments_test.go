@@ -36,10 +36,9 @@ func folders(t *testing.T, dir string) []os.DirEntry {
 func TestRun(t *testing.T) {
 	out := t.TempDir()
 	e := lagoTrain(t, small(t, "run", out)...)
-	testkit.WantText(t, e.stdout, "semantic-hard on plain, stage full", "validation ", "│ test ", "33.3 %", "6 runs in "+out+", trained in ",
+	testkit.WantText(t, e.stdout, "LAGO (semantic-hard) on plain, stage full", "validation ", "│ test ", "33.3 %", "6 runs in "+out+", trained in ",
 		"\ntest: 33.3 % on 3 unseen classes", "\nnext: lago-train evaluate --model ")
-	const chooses = "choosing the settings of predict --adapt"
-	testkit.WantText(t, e.stderr, chooses)
+	testkit.Equal(t, "log, since the result says it", e.stderr, "")
 	testkit.Equal(t, "runs of two seeds and of ESZSL in the test stage, and the folder of the folds", len(folders(t, out)), 4)
 	// run has no --shard, and so the variables of a cluster do not divide it.
 	again := process(t, small(t, "run", out, "--quiet", "--json")...)

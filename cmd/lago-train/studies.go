@@ -114,9 +114,7 @@ func (o *studyOptions) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Ungrouped = d.Groups == nil; r.Ungrouped && r.Methods == nil && !c.IsSet("method") {
-		logrus.Infof("%s has no attribute groups: the default method is singletons", d.Name)
-	}
+	r.Ungrouped = d.Groups == nil
 	if err := r.Resolve(c.Context, config.IsPublished(d)); err != nil {
 		return err
 	}
@@ -332,10 +330,8 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	if _, ok := o.study.(results.Single); ok {
 		p := r.Presets[0]
 		l.Jobs = cmp.Or(o.jobs, min(p.Seeds, threads))
-		logrus.WithFields(logrus.Fields{
-			"dataset": d.Name, "method": p.Method.Label(), "stage": p.Stage, "seeds": p.Seeds,
-		}).Info("training")
 		logrus.WithField("blas", blas.Current().String()).Debug(p.Source)
+		l.OnStep = func(what string) { display.replace(what, false) }
 		l.OnProgress, l.Options.OnResume, l.Options.OnEpoch = nil, logResume, showEpochs(p.Seed, p.Seeds,
 			l.Jobs)
 	}

@@ -3,8 +3,10 @@ package studies
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset/catalog"
@@ -19,6 +21,7 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // RunKind is the first word of the names of stored results.
@@ -43,6 +46,9 @@ type MethodAccuracy struct {
 	Test   *results.Measured `json:"test"` // null without a test stage
 	// ESZSL with its defaults on the classes of the last stage, beside a variant of LAGO
 	ESZSL *results.Measured `json:"eszsl,omitempty"`
+	// accuracy of the method minus that of ESZSL, over these classes
+	Difference *metrics.Difference `json:"difference,omitempty"`
+	Learning   *results.Learning   `json:"learning,omitempty"` // curve; none for a closed form
 
 	Seconds float64  `json:"seconds"`     // training time of all runs
 	RunDirs []string `json:"run_dirs"`    // folders of the runs
@@ -60,7 +66,10 @@ type MethodAccuracy struct {
 	Published      float64 `json:"published_accuracy,omitempty"`
 	PublishedSeeds int     `json:"published_seeds,omitempty"` // number of its seeds
 
-	Next string `json:"-"` // the command that uses the models
+	Next    string `json:"-"` // the command that uses the models
+	Explain string `json:"-"` // that which explains a prediction of LAGO, "" without unseen classes
+	Sample  string `json:"-"` // that it explains, the first of the unseen classes
+	Default bool   `json:"-"` // no flag or file named the method
 }
 
 // Method asks how accurate one method is.
@@ -117,10 +126,18 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 			return nil, err
 		}
 	}
+	var err error
+	if r.Learning, err = results.NewLearning(o, runs[0]); err != nil {
+		return nil, err
+	}
 	if o.Val != nil {
 		r.Val = results.Measure(o.Val)
 	}
 	if o.Test != nil {
+		first := l.Data.SamplesOf(o.Part.Data.Split.Test)[0]
+		if r.Sample = strconv.Itoa(first); l.Data.IDs != nil {
+			r.Sample = l.Data.IDs[first]
+		}
 		r.Test = results.Measure(o.Test)
 		expect := lab.Summarise(p.Expect)
 		r.Published, r.PublishedSeeds = expect.Mean, len(p.Expect)
@@ -131,13 +148,17 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 			last = beside[0][0].Val
 		}
 		r.ESZSL = results.Measure(last)
+		_, _, m := r.last()
+		d := metrics.PairedDifference(m.ByClass, r.ESZSL.ByClass)
+		r.Difference = &d
 	}
+	r.Default = p.Origins["method"] == ""
 	start := p.Start(p.Method)
 	before := start.Settings().Values()
 	var settings []string
 	for _, s := range p.Settings().Used().Without("dataset", "method", "stage", "seeds", "seed") {
 		if s.Value() != before[s.Key] {
-			settings = append(settings, fmt.Sprintf("%s %v", s.Key, s.Value()))
+			settings = append(settings, s.Key+" "+format.Setting(s.Value()))
 		}
 	}
 	r.Settings = strings.Join(settings, ", ")
@@ -161,32 +182,42 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 // KindName implements results.Result.
 func (r *MethodAccuracy) KindName() string { return RunKind }
 
-// Follow sets the command to go on with: it evaluates a model or, without a test stage, searches settings.
+// Follow sets the commands to go on with: one evaluates a model or, without a test stage, searches settings;
+// the other explains a prediction.
 func (r *MethodAccuracy) Follow(latest, data string) {
-	words := []string{"evaluate", "--model", latest}
+	command := func(words ...string) string {
+		if data != "" {
+			words = append(words, "--data-dir", data)
+		}
+		return "lago-train " + format.ShellLine(words...)
+	}
+	set := []string{"--dataset", r.Config.Dataset}
 	if r.Test == nil {
-		words = []string{"search", "--dataset", r.Config.Dataset, "--method", r.Method}
+		r.Next = command(append([]string{"search", "--method", r.Method}, set...)...)
+		return
 	}
-	if r.Test != nil && r.Test.Classes == 1 { // which evaluate refuses
-		words = []string{"predict", "--model", latest, "--candidates", "all", "--dataset", r.Config.Dataset}
-	} else if r.Test != nil && catalog.IsPath(r.Config.Dataset) { // of which a model has the name alone
-		words = append(words, "--dataset", r.Config.Dataset)
+	next := []string{"evaluate", "--model", latest}
+	if r.Test.Classes == 1 { // which evaluate refuses
+		next = []string{"predict", "--model", latest, "--candidates", "all"}
 	}
-	if data != "" {
-		words = append(words, "--data-dir", data)
+	if !catalog.IsPath(r.Config.Dataset) { // of a path a model has the name alone
+		set = nil
 	}
-	r.Next = "lago-train " + format.ShellLine(words...)
+	r.Next = command(append(next, set...)...)
+	if r.Config.Method.Variant() != "" {
+		r.Explain = command(append([]string{"explain", "--model", latest, "--sample", r.Sample}, set...)...)
+	}
 }
 
 // Tables implements the tables of a result.
 func (r *MethodAccuracy) Tables() []*table.Table {
 	epochs := format.Count(r.Epochs, "epoch") + " on train and validation classes"
 	if r.Test == nil {
-		epochs = fmt.Sprintf("best average validation accuracy at epoch %d", r.Epochs)
+		epochs = fmt.Sprintf("the best average at epoch %d", r.Epochs)
 	}
-	t := table.New(fmt.Sprintf("%s on %s, stage %s, %s", r.Method, r.Dataset, r.Stage, epochs),
-		"evaluated on", "classes", "per-class accuracy", "95 % over classes", "s.e.m. over "+
-			format.Count(r.Seeds, "seed"), "chance").Right(3, 4, 5, 6)
+	t := table.New(fmt.Sprintf("%s on %s, stage %s: per-class accuracy of %s, %s", r.title(), r.Dataset, r.Stage,
+		format.Count(r.Seeds, "seed"), epochs), "evaluated on", "classes", "accuracy", "95 % over classes",
+		"s.e.m.", "chance").Right(3, 4, 5, 6)
 	row := func(name string, m *results.Measured) {
 		if m != nil {
 			t.Row(name, m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
@@ -194,7 +225,7 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	row("validation", r.Val)
 	row("test", r.Test)
-	row("ESZSL, for comparison", r.ESZSL)
+	row(besideLAGO, r.ESZSL)
 	switch {
 	case r.Val != nil && r.Val.Parts > 1:
 		t.Note("fewer than %d classes are validation classes: the number of epochs is chosen by %d parts "+
@@ -218,28 +249,62 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused,
 		filepath.Dir(r.RunDirs[len(r.RunDirs)-1]), r.Seconds)
-	end := table.New("")
+	tables := []*table.Table{t.OmitEmpty(), r.summary()}
+	if r.Learning != nil && r.Next != "" { // a report has figures of all seeds
+		tables = slices.Insert(tables, 1, r.Learning.Table(r.Seeds, r.Epochs))
+	}
+	return tables
+}
+
+// title names the method as comparisons do.
+func (r *MethodAccuracy) title() string {
+	if m := r.Config.Method; m.Variant() == "" {
+		return m.Entry().Title
+	}
+	return fmt.Sprintf("LAGO (%s)", r.Method)
+}
+
+// besideLAGO is the name of the row of ESZSL.
+const besideLAGO = "ESZSL (defaults)"
+
+// summary is what follows the table: with Next, the last lines of a command.
+func (r *MethodAccuracy) summary() *table.Table {
+	t := table.New("")
+	if r.Next != "" {
+		t.Note("%s", r.accuracyText())
+	}
+	if d := r.Difference; d != nil && !math.IsNaN(d.Interval.Low) {
+		_, _, m := r.last()
+		t.Note("%s", results.Ranking(*d, r.title(), besideLAGO, m.Classes))
+	}
 	switch a := r.Adaptation; {
-	case a == nil && r.Stage != config.OnlyTest:
-		end.Note("--adapt: not measured, since its settings are chosen on validation classes")
 	case a == nil:
-		end.Note("--adapt: not measured, since its settings are chosen on validation classes (--stage full)")
 	case a.Tau == 0:
-		end.Note("--adapt: not recommended (no reliable gain on %s)",
+		t.Note("predict --adapt: not recommended (no reliable gain on %s)",
 			format.Count(a.Classes, "validation class"))
 	default:
-		end.Note("--adapt: %s points on the validation classes (%s)", format.Points(a.After-a.Before),
-			*a.Interval)
+		t.Note("predict --adapt, with many unlabelled samples: %s points on the validation classes (95 %%: %s)",
+			format.Points(a.After-a.Before), *a.Interval)
+	}
+	if r.Default && r.Next != "" {
+		groups := "groups"
+		if r.Config.Method.Variant() == model.Singletons {
+			groups = "no groups"
+		}
+		t.Note("method: %s, the default for attributes in %s; --method k-soft learns groups", r.Method, groups)
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {
 		settings += " (--preset paper); the general defaults are usually more accurate: --preset general"
 	}
-	end.Note("settings: %s", settings)
-	if r.Next != "" { // these are the last lines of a command, below long tables
-		end.Notes = slices.Concat([]string{r.summary()}, end.Notes, []string{"next: " + r.Next})
+	t.Note("settings: %s", settings)
+	if r.Explain != "" {
+		t.Note("LAGO has reasons for each prediction, by groups of attributes: %s", r.Explain)
 	}
-	return []*table.Table{t, end}
+	if r.Next != "" {
+		t.Note("next: %s", r.Next)
+	}
+	return t
 }
 
 // last is the accuracy of the last stage, and what its classes are called.
@@ -262,8 +327,8 @@ func (r *MethodAccuracy) OfSeed(dir string) string {
 		m.MeanText())
 }
 
-// summary is the accuracy in one line.
-func (r *MethodAccuracy) summary() string {
+// accuracyText is the accuracy in one line.
+func (r *MethodAccuracy) accuracyText() string {
 	stage, classes, m := r.last()
 	if m.Classes <= m.Parts {
 		return fmt.Sprintf("%s: no accuracy can be measured on 1 %s, as any prediction is right",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -12,9 +13,11 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/metrics"
 )
 
 // preset is the general defaults with a configuration that takes milliseconds.
@@ -62,18 +65,43 @@ func TestRun(t *testing.T) {
 		again := askMethod(t, l, preset(l, stage))
 		testkit.Equal(t, fmt.Sprint("reused by ", stage), again.Reused, runs)
 		testkit.Equal(t, fmt.Sprint("again ", stage), again, r, cmpopts.IgnoreFields(MethodAccuracy{}, "Config", "Reused"))
-		last, stageName, adapted := r.Val, "validation", "+25.0 points on the validation classes (5.0 to 55.0)"
+		last, stageName, adapted := r.Val, "validation", "+25.0 points on the validation classes (95 %: 5.0 to 55.0)"
 		if r.Test != nil {
 			last, stageName = r.Test, "test"
 		}
-		if hasDev == 0 {
-			adapted = "not measured, "
+		if adapted = "\npredict --adapt, with many unlabelled samples: " + adapted; hasDev == 0 {
+			adapted = ""
 		}
-		again.Next = "lago-train evaluate"
-		testkit.WantText(t, testlab.Text(again.Tables()), fmt.Sprintf("%d runs (%d reused) in ", runs, runs),
-			fmt.Sprintf("\n%s: %s on 4 ", stageName, last.PerClass.MeanText()), "; chance: 25.0 %)\n", "\n--adapt: "+adapted,
-			"\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\nnext: lago-train evaluate\n")
+		again.Follow("latest", "")
+		text := testlab.Text(again.Tables())
+		testkit.WantText(t, text, fmt.Sprintf("%d runs (%d reused) in ", runs, runs), "│ "+besideLAGO+" ",
+			fmt.Sprintf("\n%s: %s on 4 ", stageName, last.PerClass.MeanText()), "; chance: 25.0 %)\n", adapted,
+			"\nmethod: semantic-hard, the default for attributes in groups; ", "\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\n", "\nnext: lago-train ")
+		testkit.Equal(t, "explained", strings.Contains(text, "by groups of attributes: lago-train explain --model latest --sample "), r.Test != nil)
+		curve := again.Learning
+		among := fmt.Sprintf(" among %d training classes", map[bool]int{true: 8, false: 12}[hasDev > 0])
+		testkit.WantText(t, text, fmt.Sprintf("\n  epoch 1%s: loss %.2f (W); accuracy %s%s", map[bool]string{true: ", chosen"}[hasDev > 0 && r.Epochs == 1], curve.Epochs[0].Phases[0].Loss, format.Percent(curve.Epochs[0].TrainAccuracy), among), "\n  epoch 4, the last: ")
+		testkit.Equal(t, "validation in the curve", strings.Contains(text, among+", ") && strings.Contains(text, " among 4 validation classes"), hasDev > 0)
 	}
+}
+
+// The difference from ESZSL is that over the same classes. Only if its interval leaves 0 out, and p is small, is a
+// method said to be more accurate.
+func TestRanking(t *testing.T) {
+	l := testlab.New(t)
+	r := askMethod(t, l, preset(l, config.DevThenTest))
+	testkit.Equal(t, "difference", *r.Difference, metrics.PairedDifference(r.Test.ByClass, r.ESZSL.ByClass))
+	for want, d := range map[string][]float64{
+		"+2.0 points (95 %: -1.0 to 5.0); they cannot be ranked on 4 classes":                {2, -1, 5, 0.01},
+		"+2.0 points (95 %: 1.0 to 5.0); they cannot be ranked on 4 classes (p 0.12)":        {2, 1, 5, 0.125},
+		"+2.0 points (95 %: 1.0 to 5.0); LAGO (semantic-hard) is more accurate here":         {2, 1, 5, 0.01},
+		"-2.0 points (95 %: -5.0 to -1.0); ESZSL is more accurate here: take --method eszsl": {-2, -5, -1, 0.01},
+	} {
+		r.Difference = &metrics.Difference{Mean: d[0] / 100, Interval: metrics.Interval{Low: d[1] / 100, High: d[2] / 100}, P: d[3]}
+		testkit.WantText(t, testlab.Text(r.Tables()), "LAGO (semantic-hard) minus ESZSL (defaults): "+want+"\n")
+	}
+	r.Difference = nil // as an older version stored it
+	testkit.WantNoText(t, testlab.Text(r.Tables()), "minus")
 }
 
 // ESZSL beside LAGO has its own correction, unless LAGO has none.

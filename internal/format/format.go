@@ -15,6 +15,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -55,6 +56,18 @@ func Percent(fraction float64) string {
 		return Missing
 	}
 	return fmt.Sprintf("%.1f %%", 100*fraction)
+}
+
+// Setting returns the value of a setting for people: a float of more than three digits, such as one that a
+// search made, with two.
+func Setting(v any) string {
+	text := fmt.Sprint(v)
+	if f, ok := v.(float64); ok {
+		if digits, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', -1, 64), "e"); len(digits) > len("1.23") {
+			text = fmt.Sprintf("%.2g", f)
+		}
+	}
+	return text
 }
 
 // Points writes a difference of fractions in percentage points, without a unit: "+1.5".

@@ -97,6 +97,24 @@ func DifferenceText(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
+// Ranking says what the difference of two methods over some classes allows to conclude: nothing if the interval
+// holds 0 or p is not significant.
+func Ranking(d metrics.Difference, method, baseline string, classes int) string {
+	best, _, _ := strings.Cut(baseline, " (")
+	conclusion := best + " is more accurate here: take --method " + strings.ToLower(best)
+	if d.Mean > 0 {
+		conclusion = method + " is more accurate here"
+	}
+	if covers := d.Interval.Low <= 0 && d.Interval.High >= 0; covers || d.P >= metrics.Significance {
+		conclusion = "they cannot be ranked on " + format.Count(classes, "class")
+		if !covers {
+			conclusion += fmt.Sprintf(" (p %.2g)", d.P)
+		}
+	}
+	return fmt.Sprintf("%s minus %s: %s points (95 %%: %s); %s", method, baseline, format.Points(d.Mean),
+		d.Interval, conclusion)
+}
+
 // column is one of the table of accuracies.
 type column struct {
 	title string

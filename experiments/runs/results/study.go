@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -228,6 +229,62 @@ func (m Measured) Headline(method string) string {
 		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
 	}
 	return fmt.Sprintf("%s on %s, %s", accuracy, format.Count(m.Classes, "unseen class"), method)
+}
+
+// Learning is the learning curve of the first seed, before the correction of its scores.
+type Learning struct {
+	Train  int         `json:"train_classes"`      // among which training samples are predicted
+	Val    int         `json:"validation_classes"` // 0 without a dev stage
+	Epochs train.Curve `json:"epochs"`             // the first, that with the number of the test stage, and the last
+}
+
+// NewLearning returns the learning curve of a run of an outcome, nil if it has one epoch.
+func NewLearning(o *lab.Outcome, run lab.Run) (*Learning, error) {
+	split := o.Folds[0].Data.Split
+	l := &Learning{Train: len(split.Train), Val: len(split.Val)}
+	if run.Stage == train.Test {
+		l.Train, l.Val = len(split.Seen()), 0
+	}
+	curve, err := run.Curve()
+	if err != nil || len(curve) < 2 {
+		return nil, err
+	}
+	for i, e := range curve {
+		if i == 0 || e.Epoch == o.Epochs || i == len(curve)-1 {
+			l.Epochs = append(l.Epochs, e)
+		}
+	}
+	return l, nil
+}
+
+// Table says in prose how the loss and the accuracy changed, and which number of epochs was chosen.
+func (l *Learning) Table(seeds, chosen int) *table.Table {
+	t := table.New("learning curve of the first of " + format.Count(seeds, "seed"))
+	what := map[string]string{"W": ", W: attribute detectors", "V": ", V: groups of attributes"}
+	for _, p := range l.Epochs[0].Phases {
+		t.Title += what[p.Name]
+	}
+	training := " among " + format.Count(l.Train, "training class")
+	validation := " among " + format.Count(l.Val, "validation class")
+	for i, e := range l.Epochs {
+		var losses []string
+		for _, p := range e.Phases {
+			losses = append(losses, fmt.Sprintf("%.2f (%s)", p.Loss, p.Name))
+		}
+		accuracy := format.Percent(e.TrainAccuracy) + training
+		if e.ValAccuracy != nil {
+			accuracy += ", " + format.Percent(*e.ValAccuracy) + validation
+		}
+		place := ""
+		if e.Epoch == chosen && l.Val > 0 {
+			place = ", chosen"
+		} else if i > 0 {
+			place = ", the last"
+		}
+		t.Note("  epoch %d%s: loss %s; accuracy %s", e.Epoch, place, strings.Join(losses, ", "), accuracy)
+		training, validation = "", ""
+	}
+	return t
 }
 
 // InParts says, as the end of a sentence, what each class is in one of the parts of a rotation;
