@@ -351,9 +351,9 @@ type Stored struct {
 	Kind        string          `json:"kind"`    // see below
 	Dataset     string          `json:"dataset"`
 	Fingerprint string          `json:"fingerprint"`    // of the data set and its split
-	Config      json.RawMessage `json:"config"`         // of the question
+	Config      json.RawMessage `json:"config"`         // settings of the command
 	Result      json.RawMessage `json:"result"`         // what the command prints with --json
-	Runs        []string        `json:"runs,omitempty"` // folders of the runs that the question asked for
+	Runs        []string        `json:"runs,omitempty"` // folders of the runs
 
 	Path string    `json:"-"`
 	Time time.Time `json:"-"` // when it was stored
