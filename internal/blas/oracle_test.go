@@ -82,7 +82,7 @@ func product[T float32 | float64](multiply gemm[T], s shape) []T {
 func cases() map[string]func(backend, shape) []float64 {
 	triangular := func(f func(blas.Side, blas.Uplo, blas.Transpose, blas.Diag, int, int, float64, []float64, int, []float64, int), s shape) []float64 {
 		rng := rand.New(rand.NewPCG(s.seed, 0))
-		k := order(s.side, s.m, s.n)
+		k := pick(s.side == blas.Left, s.m, s.n)
 		a, b := normal[float64](rng, k*(k+s.pad)), normal[float64](rng, s.m*(s.n+s.pad))
 		for i := range a { // a triangle with so small a rest is well conditioned
 			a[i] /= float64(4 * k)
