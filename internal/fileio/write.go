@@ -2,6 +2,7 @@ package fileio
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -14,6 +15,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -238,4 +241,192 @@ func Lock(ctx context.Context, path string, shared bool, waiting func()) (*flock
 		_, err = wait(ctx, 200*time.Millisecond)
 	}
 	return lock, err
+}
+
+// Outputs writes the files that a user asks for. It replaces no file that this process has read and, unless
+// it is forced, no file but what it can see to be an earlier output of the same kind.
+type Outputs struct {
+	Force   bool
+	Written []string
+}
+
+// inputs are the regular files that this process has opened for reading, by their paths.
+var inputs struct {
+	sync.Mutex
+	files map[string]fs.FileInfo
+}
+
+func addInput(path string, file fs.FileInfo) {
+	inputs.Lock()
+	defer inputs.Unlock()
+	if inputs.files == nil {
+		inputs.files = map[string]fs.FileInfo{}
+	}
+	inputs.files[path] = file
+}
+
+// Check returns an error if a file to write is one that was read, by whatever path.
+func (o *Outputs) Check(path string) error {
+	written, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	inputs.Lock()
+	defer inputs.Unlock()
+	for _, read := range inputs.files {
+		// a system gives the number of a deleted file to another
+		if os.SameFile(read, written) && read.ModTime().Equal(written.ModTime()) {
+			return &invalid.Error{
+				Where: path, Want: "a file that the command does not read", Got: "an input",
+				Hint: "Choose another name.", Usage: true,
+			}
+		}
+	}
+	return nil
+}
+
+// Write writes a file as the function Write does, unless its name is "".
+func (o *Outputs) Write(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	if err := o.Check(path); err != nil {
+		return err
+	}
+	err := Write(path, func(w io.Writer) error {
+		begin := &beginning{Writer: w}
+		if err := write(begin); err != nil {
+			return err
+		}
+		return cmp.Or(o.Check(path), o.checkKind(path, begin.bytes)) // what was read while writing, too
+	})
+	if err == nil {
+		o.Written = append(o.Written, path)
+	}
+	return err
+}
+
+// Writer writes a file as Outputs.Write does.
+type Writer = func(path string, write func(io.Writer) error) error
+
+// All writes several files. It calls files first without writing any: if one is refused, all are.
+func (o *Outputs) All(files func(Writer) error) error {
+	err := files(func(path string, write func(io.Writer) error) error {
+		begin := &beginning{Writer: io.Discard}
+		if err := cmp.Or(o.Check(path), write(begin)); err != nil {
+			return err
+		}
+		return o.checkKind(path, begin.bytes)
+	})
+	if err != nil {
+		return err
+	}
+	return files(o.Write)
+}
+
+// checkKind returns an error if a file is there that is not of the kind of one that begins with begin.
+func (o *Outputs) checkKind(path string, begin []byte) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || o.Force || !info.Mode().IsRegular():
+		return nil
+	case info.Size() == 0, sameKind(beginOf(path), begin):
+		return nil
+	}
+	return &invalid.Error{
+		Where: path, Want: "a new file, or an earlier output of the same kind", Got: "another file",
+		Hint: "Choose another name, or replace it with --force.", Usage: true,
+	}
+}
+
+// CheckFile returns an error if a file cannot be written, now rather than after hours: if it is a folder, its
+// folder does not exist, it was read, or it is another file than those that begin with a text.
+func (o *Outputs) CheckFile(file, begin string) error {
+	if file == "" {
+		return nil
+	}
+	switch info, err := os.Stat(file); {
+	case err == nil && info.IsDir():
+		return &invalid.Error{Want: "a file", Got: file + ", a folder"}
+	case err == nil && begin != "":
+		return cmp.Or(o.Check(file), o.checkKind(file, []byte(begin)))
+	case err == nil:
+		return o.Check(file)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return invalid.File(file, err)
+	}
+	dir := filepath.Dir(file) // "." without a file
+	_, err := os.Stat(dir + string(filepath.Separator))
+	return invalid.File(dir, err)
+}
+
+// WriteRows writes a CSV file.
+func (o *Outputs) WriteRows(file string, rows [][]string) error {
+	return o.Write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+// beginning keeps the first bytes that are written.
+type beginning struct {
+	io.Writer
+	bytes []byte
+}
+
+const beginBytes = 1 << 12
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.bytes = append(b.bytes, p[:min(len(p), beginBytes-len(b.bytes))]...)
+	return b.Writer.Write(p)
+}
+
+// beginOf returns the first bytes of a file, none if it cannot be read.
+func beginOf(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	begin, _ := io.ReadAll(io.LimitReader(f, beginBytes))
+	return begin
+}
+
+var (
+	generator = regexp.MustCompile(`<meta name="generator" content="lago-train \w+">|` +
+		`<!-- Generated by SVGo and Plotinum VG -->`)
+	sentence  = regexp.MustCompile(`\A[^\n]+ is predicted as `)
+	firstKeys = regexp.MustCompile(`^\{\s*"(\w+)":[^,]*,\s*"(\w+)"`)
+)
+
+// sameKind reports whether a file, of which begin is the beginning, can be seen to be an earlier output of
+// the kind of another one: a page or a picture by its generator, JSON by its first keys, CSV by the first and
+// most of the other columns, an explanation by its first sentence, and other text by its first word.
+func sameKind(begin, other []byte) bool {
+	if bytes.HasPrefix(other, []byte("<")) {
+		mark := generator.Find(other)
+		return mark != nil && bytes.Equal(mark, generator.Find(begin))
+	}
+	if sentence.Match(other) {
+		return sentence.Match(begin)
+	}
+	if keys := firstKeys.FindSubmatch(other); keys != nil {
+		old := firstKeys.FindSubmatch(begin)
+		return old != nil && bytes.Equal(old[1], keys[1]) && bytes.Equal(old[2], keys[2])
+	}
+	if bytes.ContainsAny(other, "\x00\x89") {
+		return false
+	}
+	header := func(text []byte) []string {
+		line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+		if !strings.Contains(line, ",") {
+			line, _, _ = strings.Cut(line, " ")
+		}
+		return strings.Split(strings.TrimSpace(line), ",")
+	}
+	old, columns := header(begin), header(other)
+	shared := 0
+	for _, c := range columns {
+		if strings.Contains(","+strings.Join(old, ",")+",", ","+c+",") {
+			shared++
+		}
+	}
+	return old[0] == columns[0] && (len(old) > 1) == (len(columns) > 1) && 2*shared > len(columns)
 }
