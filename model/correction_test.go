@@ -94,7 +94,7 @@ func TestPipelineCorrects(t *testing.T) {
 	refused := func(c model.Correction) {
 		t.Helper()
 		p.Decision = model.Decision{Kind: c.Kind, Scoring: model.Scoring{Omega: c.Omega}}
-		if _, err := p.Classify(stored, u); !errors.As(err, new(*invalid.Error)) {
+		if _, err := model.Classify(p, stored, u); !errors.As(err, new(*invalid.Error)) {
 			t.Errorf("%+v: %v, want an *invalid.Error", c, err)
 		}
 	}

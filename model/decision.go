@@ -347,29 +347,28 @@ func (a *adjustment) corrected(z int, score float64) float64 {
 	return (score - a.shift[z]) * a.factor[z]
 }
 
-// adjustments returns what the decision does to the scores of the classes of a scorer, nil for nothing, and
-// if asked for the correction in full, see BestFit. The reference detections have so many columns, 0 for any.
-func adjustments[T Float](p *Pipeline, of Scorer[T], columns int,
-	fits bool,
-) (own, full *adjustment, err error) {
+// adjust sets what the decision does to the scores of a scorer, and if asked for the correction in full, see
+// BestFit. The reference detections have so many columns, 0 for any.
+func adjust[T Float](s *Scorer[T], p *Pipeline, columns int, fits bool) error {
 	c, r := p.Decision.Correction(), p.Reference
 	if !c.On() && !fits {
-		return nil, nil, nil
+		return nil
 	}
 	if err := p.Decision.Check(); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if r.Detections.Rows < 1 || columns > 0 && r.Detections.Cols != columns {
 		got := fmt.Sprintf("%d x %d", r.Detections.Rows, r.Detections.Cols)
-		return nil, nil, expected("reference detections", got,
+		return expected("reference detections", got,
 			"at least one row, as wide as the detections of the model")
 	}
-	reference, err := of.scores(dataset.Convert[T](r.Detections))
+	reference, err := s.scores(dataset.Convert[T](r.Detections))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if c.On() {
-		own = c.adjustment(reference, float64(r.Centre))
+		s.own = c.adjustment(reference, float64(r.Centre))
 	}
-	return own, Correction{p.Decision.Kind, 1}.adjustment(reference, float64(r.Centre)), nil
+	s.full = Correction{p.Decision.Kind, 1}.adjustment(reference, float64(r.Centre))
+	return nil
 }

@@ -120,6 +120,6 @@ func (f *Forward[T]) Corrected(a, stored dataset.Matrix[T], c Correction, logs b
 	if err != nil {
 		return to, err
 	}
-	s.Logs = logs
-	return to, s.write(a, to, nil, c.adjustment(l, 0), nil)
+	s.Logs, s.own = logs, c.adjustment(l, 0)
+	return to, s.write(a, to, nil)
 }

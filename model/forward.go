@@ -64,9 +64,7 @@ func NewForward[T Float](c Config, classes *Description, params *Parameters[T]) 
 }
 
 // LogP writes log p(z|x) of samples with the detections a, n x M, into logP, n x Z.
-func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error {
-	return f.scorer().write(a, logP, nil, nil, nil)
-}
+func (f *Forward[T]) LogP(a, logP dataset.Matrix[T]) error { return f.scorer().write(a, logP, nil) }
 
 func (f *Forward[T]) scorer() Scorer[T] { return Scorer[T]{Each: f.each, Classes: f.z, Logs: true} }
 
@@ -156,15 +154,6 @@ func (f *Forward[T]) scores(s *forwardScratch[T], a matrix.Matrix[T],
 	return p.product
 }
 
-// checkScores returns an error unless scores are samples x classes.
-func checkScores[T Float](scores dataset.Matrix[T], samples, classes int) error {
-	if scores.Rows != samples || scores.Cols != classes {
-		return expected("scores", fmt.Sprintf("%d and %d", scores.Rows, scores.Cols),
-			"%d samples and %d classes", samples, classes)
-	}
-	return nil
-}
-
 // Explainer says how much each group and attribute contributes to the choice between two classes. It runs the
 // forward computation of Score in float64, so that the parts add up to the whole.
 type Explainer struct {
@@ -172,8 +161,8 @@ type Explainer struct {
 	Prior   []float64               // M, p(a_m) as the scores use it
 	Gamma   dataset.Matrix[float64] // M x K, the soft group of each attribute
 
-	forward      *Forward[float64]
-	adjust, full *adjustment // of the scores, and of BestFit
+	forward *Forward[float64]
+	scorer  Scorer[float64]
 }
 
 func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *Pipeline) (
@@ -183,14 +172,14 @@ func newExplainer(c Config, classes *Description, v dataset.Matrix[float64], p *
 	if err != nil {
 		return nil, err
 	}
-	adjust, full, err := adjustments(p, f.scorer(), f.classes.U.Cols, p.Reference.Detections.Rows > 0)
-	if err != nil {
+	scorer := f.scorer()
+	if err := adjust(&scorer, p, f.classes.U.Cols, p.Reference.Detections.Rows > 0); err != nil {
 		return nil, err
 	}
 	e := &Explainer{
 		Classes: classes, Prior: make([]float64, len(classes.P)),
 		Gamma:   dataset.NewMatrix[float64](v.Rows, v.Cols),
-		forward: f, adjust: adjust, full: full,
+		forward: f, scorer: scorer,
 	}
 	restored(f.gamma, e.Gamma, classes.Described, classes.grouped(v.Cols))
 	for i, m := range classes.Described {
@@ -206,7 +195,7 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 		return l, expected("detections", fmt.Sprintf(
 			"%g at row %d, column %d", a.Data[i], i/a.Cols, i%a.Cols), "probabilities")
 	}
-	return l, e.forward.scorer().write(a, l, nil, e.adjust, nil)
+	return l, e.scorer.write(a, l, nil)
 }
 
 // BestFit returns how well the best class of a sample with the detections a fits at all: see
@@ -214,7 +203,7 @@ func (e *Explainer) LogP(a dataset.Matrix[float64]) (dataset.Matrix[float64], er
 func (e *Explainer) BestFit(a []float64) (float64, error) {
 	fit := make([]float64, 1)
 	scores := dataset.NewMatrix[float64](1, e.Classes.U.Rows)
-	err := e.forward.scorer().write(matrix.Of(a, len(a)), scores, fit, e.adjust, e.full)
+	err := e.scorer.write(matrix.Of(a, len(a)), scores, fit)
 	return fit[0], err
 }
 
@@ -265,7 +254,7 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 		Class: class, Against: against, LogOdds: l.Data[class] - l.Data[against],
 		Groups: make([]GroupContribution, e.Gamma.Cols),
 	}
-	x.Correction = e.adjust.corrected(class, 0) - e.adjust.corrected(against, 0)
+	x.Correction = e.scorer.own.corrected(class, 0) - e.scorer.own.corrected(against, 0)
 	nothing := 1.0 // Ac of a group without described attributes, and its score
 	if f.complement == NoComplement {
 		nothing = 0
@@ -297,8 +286,8 @@ func (e *Explainer) Explain(a []float64, class, against int) (*Contributions, er
 
 // term is what a group adds to the corrected L of a class.
 func (e *Explainer) term(z int, s GroupScore) float64 {
-	if e.adjust == nil {
+	if e.scorer.own == nil {
 		return s.Log()
 	}
-	return s.Log() * e.adjust.factor[z]
+	return s.Log() * e.scorer.own.factor[z]
 }

@@ -1,13 +1,16 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/impute"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model/preprocess"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Classifier is a trained method: it scores samples for the classes of any descriptions,
@@ -17,22 +20,9 @@ type Classifier interface {
 	// Detect returns the detections of the given rows of the features x, one row each: M
 	// detected attributes, or what else Classify takes.
 	Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error)
-	// Classify returns the scores of samples with the detections a, one column for each class
-	// that u describes (classes x M, NaN for missing entries). The class with the highest
-	// score of a row is the predicted class.
-	Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error)
-}
-
-// Preparer is a Classifier that does part of the work of Classify once for all samples.
-type Preparer interface {
-	// Prepare returns the scores of the classes that u describes.
+	// Prepare returns the scores of the classes that u describes (classes x M, NaN for missing entries), of
+	// which the highest is that of the predicted class.
 	Prepare(u dataset.Matrix[float64]) (Scorer[float32], error)
-}
-
-// Folder is a Classifier that takes the affine steps that end the preprocessing into its detectors: it
-// returns that classifier and the steps before these.
-type Folder interface {
-	Fold(t *preprocess.Transform) (Classifier, *preprocess.Transform, error)
 }
 
 // Scorer computes scores for classes that were described once.
@@ -42,21 +32,8 @@ type Scorer[T Float] struct {
 	Each    func(a dataset.Matrix[T], use func(row int, scores []float64)) error
 	Classes int
 	Logs    bool // scores are log p(z|x) up to a constant of each sample, which is then taken out
-}
 
-// prepare returns the scores of any classifier for the classes that u describes.
-func prepare(c Classifier, u dataset.Matrix[float64]) (Scorer[float32], error) {
-	if c, ok := c.(Preparer); ok {
-		return c.Prepare(u)
-	}
-	each := func(a dataset.Matrix[float32], use func(row int, scores []float64)) error {
-		scores, err := c.Classify(a, u)
-		if err == nil {
-			use(0, dataset.Convert[float64](scores).Data)
-		}
-		return err
-	}
-	return Scorer[float32]{Each: each, Classes: u.Rows}, nil
+	own, full *adjustment // of the scores, and of the fit: see BestFit; nil for none
 }
 
 // scores returns the scores of samples with the detections a.
@@ -65,18 +42,19 @@ func (s Scorer[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) 
 	return all, s.Each(a, func(row int, scores []float64) { copy(all.Data[row*s.Classes:], scores) })
 }
 
-// write writes the scores of samples with the detections a into to, corrected by own, and into fit, unless
-// it is nil, the highest score of each sample, corrected by full.
-func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64, own, full *adjustment) error {
-	if err := checkScores(to, a.Rows, s.Classes); err != nil {
-		return err
+// write writes the scores of samples with the detections a into to, corrected, and into fit, unless it is
+// nil, the highest score of each sample, corrected in full.
+func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64) error {
+	if to.Rows != a.Rows || to.Cols != s.Classes {
+		return expected("scores", fmt.Sprintf("%d and %d", to.Rows, to.Cols), "%d samples and %d classes",
+			a.Rows, s.Classes)
 	}
 	return s.Each(a, func(row int, scores []float64) {
 		for i := 0; fit != nil && i < len(scores)/s.Classes; i++ {
-			fit[row+i] = full.best(scores[i*s.Classes : (i+1)*s.Classes])
+			fit[row+i] = s.full.best(scores[i*s.Classes : (i+1)*s.Classes])
 		}
 		for i, v := range scores {
-			scores[i] = own.corrected(i%s.Classes, v)
+			scores[i] = s.own.corrected(i%s.Classes, v)
 		}
 		if s.Logs {
 			LogNormalise(scores, s.Classes)
@@ -87,6 +65,18 @@ func (s Scorer[T]) write(a, to dataset.Matrix[T], fit []float64, own, full *adju
 	})
 }
 
+// Classify returns the scores of samples with the detections a, one column for each class that u describes.
+func Classify(c Classifier, a dataset.Matrix[float32], u dataset.Matrix[float64]) (
+	dataset.Matrix[float32], error,
+) {
+	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
+	s, err := c.Prepare(u)
+	if err != nil {
+		return scores, err
+	}
+	return scores, s.write(a, scores, nil)
+}
+
 // Score returns the scores of the given rows of x by both stages.
 func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix[float64]) (
 	dataset.Matrix[float32], error,
@@ -95,7 +85,7 @@ func Score(c Classifier, x dataset.Matrix[float32], rows []int, u dataset.Matrix
 	if err != nil {
 		return a, err
 	}
-	return c.Classify(a, u)
+	return Classify(c, a, u)
 }
 
 // Pipeline is a trained model: a classifier with the preprocessing and the imputation that it was trained
@@ -132,49 +122,37 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 	return a, nil
 }
 
-// Classify implements Classifier.
-func (p *Pipeline) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
-	dataset.Matrix[float32], error,
-) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	classify, err := p.classifierOf(u, false)
-	if err != nil {
-		return scores, err
-	}
-	return scores, classify(a, scores, nil)
+// Prepare implements Classifier.
+func (p *Pipeline) Prepare(u dataset.Matrix[float64]) (Scorer[float32], error) {
+	return p.prepare(u, false)
 }
 
 // BestFit returns how well the best class of each sample with the detections a fits at all: its score,
 // corrected in full. Samples of classes that u does not describe have lower ones.
 func (p *Pipeline) BestFit(a dataset.Matrix[float32], u dataset.Matrix[float64]) ([]float64, error) {
 	fit := make([]float64, a.Rows)
-	classify, err := p.classifierOf(u, true)
+	s, err := p.prepare(u, true)
 	if err == nil {
-		err = classify(a, dataset.NewMatrix[float32](a.Rows, u.Rows), fit)
+		err = s.write(a, dataset.NewMatrix[float32](a.Rows, u.Rows), fit)
 	}
 	return fit, err
 }
 
-// classifierOf returns Classify for the classes with the descriptions u and, if asked for, BestFit.
-func (p *Pipeline) classifierOf(u dataset.Matrix[float64], fits bool) (Stream, error) {
-	u, err := p.Imputed(u)
-	if err != nil {
-		return nil, err
+// prepare is Prepare; fits says whether BestFit is asked for.
+func (p *Pipeline) prepare(u dataset.Matrix[float64], fits bool) (s Scorer[float32], err error) {
+	if u, err = p.Imputed(u); err != nil {
+		return s, err
 	}
-	s, err := prepare(p.Classifier, u)
-	if err != nil {
-		return nil, err
+	if s, err = p.Classifier.Prepare(u); err != nil {
+		return s, err
 	}
-	own, full, err := adjustments(p, s, 0, fits)
-	return func(a, scores dataset.Matrix[float32], fit []float64) error {
-		return s.write(a, scores, fit, own, full)
-	}, err
+	return s, adjust(&s, p, 0, fits)
 }
 
 // Refer sets the reference of the seen classes, whose imputed descriptions are u. Its Centre becomes
 // the mean score of the detections.
 func (p *Pipeline) Refer(r Reference, u dataset.Matrix[float64]) error {
-	scorer, err := prepare(p.Classifier, u)
+	scorer, err := p.Classifier.Prepare(u)
 	if err != nil {
 		return err
 	}
@@ -237,10 +215,8 @@ func (p *Pipeline) DetectOne(x dataset.Matrix[float32], row int) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	b := dataset.Matrix[float32]{Rows: 1, Cols: len(l.Params.B), Data: l.Params.B}
 	params := &Parameters[float64]{
-		W: dataset.Convert[float64](l.Params.W),
-		B: dataset.Convert[float64](b).Data,
+		W: dataset.Convert[float64](l.Params.W), B: dataset.Convert[float64](matrix.Of(l.Params.B, 1)).Data,
 	}
 	a := dataset.NewMatrix[float64](1, len(params.B))
 	params.Logits(dataset.Convert[float64](x), a)
@@ -260,20 +236,17 @@ func NewStream(p *Pipeline, u dataset.Matrix[float64], fits bool) (Stream, error
 	if u.Rows < 1 {
 		return nil, expected("descriptions", u.Rows, "at least one class")
 	}
-	classify, err := p.classifierOf(u, fits)
+	s, err := p.prepare(u, fits)
 	if err != nil {
 		return nil, err
 	}
 	classifier, transform := p.Classifier, p.Transform
-	if f, ok := classifier.(Folder); ok {
-		if classifier, transform, err = f.Fold(transform); err != nil {
+	if l, notLAGO := p.LAGO(); notLAGO == nil {
+		if classifier, transform, err = l.fold(transform); err != nil {
 			return nil, err
 		}
 	}
 	return func(x, scores dataset.Matrix[float32], fit []float64) (err error) {
-		if err := checkScores(scores, x.Rows, u.Rows); err != nil {
-			return err
-		}
 		rows := x.AllRows()
 		if !transform.Identity() {
 			if x, err = transform.Apply(x, rows); err != nil {
@@ -284,7 +257,7 @@ func NewStream(p *Pipeline, u dataset.Matrix[float64], fits bool) (Stream, error
 		if err != nil {
 			return err
 		}
-		return classify(a, scores, fit)
+		return s.write(a, scores, fit)
 	}, nil
 }
 
@@ -328,20 +301,7 @@ func (l *LAGO) checkFeatures(x dataset.Matrix[float32]) error {
 	return nil
 }
 
-// Classify returns log p(z|x) of samples with the detections a, n x M, for the classes
-// with the descriptions u.
-func (l *LAGO) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (
-	dataset.Matrix[float32], error,
-) {
-	logP := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	s, err := l.Prepare(u)
-	if err != nil {
-		return logP, err
-	}
-	return logP, s.write(a, logP, nil, nil, nil)
-}
-
-// Prepare implements Preparer: the scores are L.
+// Prepare implements Classifier: the scores are L.
 func (l *LAGO) Prepare(u dataset.Matrix[float64]) (Scorer[float32], error) {
 	classes, err := l.Config.describe(u, l.Semantic, l.Prior)
 	if err != nil {
@@ -354,8 +314,9 @@ func (l *LAGO) Prepare(u dataset.Matrix[float64]) (Scorer[float32], error) {
 	return f.scorer(), nil
 }
 
-// Fold implements Folder.
-func (l *LAGO) Fold(t *preprocess.Transform) (Classifier, *preprocess.Transform, error) {
+// fold takes the affine steps that end the preprocessing into the detectors. It returns that classifier and
+// the steps before these.
+func (l *LAGO) fold(t *preprocess.Transform) (Classifier, *preprocess.Transform, error) {
 	params := &Parameters[float32]{V: l.Params.V}
 	var err error
 	params.W, params.B, t, err = t.Fold(l.Params.W, l.Params.B)

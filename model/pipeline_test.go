@@ -7,6 +7,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/impute"
+	imatrix "github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/model/preprocess"
@@ -23,16 +24,13 @@ func (echo) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float3
 	return x.Gather(rows), nil
 }
 
-func (echo) Classify(a dataset.Matrix[float32], u dataset.Matrix[float64]) (dataset.Matrix[float32], error) {
-	scores := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	for i := range a.Rows {
-		for z := range u.Rows {
-			for m, v := range a.Row(i) {
-				scores.Row(i)[z] += v * float32(u.Row(z)[m])
-			}
+func (echo) Prepare(u dataset.Matrix[float64]) (model.Scorer[float32], error) {
+	return model.Scorer[float32]{Classes: u.Rows, Each: func(a dataset.Matrix[float32], use func(int, []float64)) error {
+		if a.Rows > 0 {
+			use(0, imatrix.Product(dataset.Convert[float64](a), u.T()).Data)
 		}
-	}
-	return scores, nil
+		return nil
+	}}, nil
 }
 
 // A pipeline transforms features and imputes descriptions, by Score and by a Scorer.
@@ -55,7 +53,7 @@ func TestPipelineOfAnyClassifier(t *testing.T) {
 		clear(scores.Data)
 		testkit.NoError(t, testkit.Must(model.NewStream(p, u, false))(t)(x, scores, nil))
 		testkit.NearAll(t, "scores of a Scorer", scores.Data, c.want, 1e-6)
-		names(t, errorOf(p.Classify(x, matrix([][]float64{{nan}}))), "descriptions")
+		names(t, errorOf(model.Classify(p, x, matrix([][]float64{{nan}}))), "descriptions")
 	}
 	p := &model.Pipeline{Classifier: echo{}, Transform: &preprocess.Transform{Chain: preprocess.Standardise, Shift: []float32{1}, Scale: []float32{2}}}
 	names(t, errorOf(p.Detect(x, []int{0})), "features")
@@ -68,7 +66,7 @@ func TestScoreErrors(t *testing.T) {
 	p := lago(tr)
 	names(t, errorOf(model.Score(p, dataset.NewMatrix[float32](3, 4), []int{0}, tr.described)), "features")
 	names(t, errorOf(model.Score(p, tr.x, []int{0}, dataset.NewMatrix[float64](4, 0))), "descriptions")
-	names(t, errorOf(p.Classify(dataset.NewMatrix[float32](1, 5), tr.described)), "detections")
+	names(t, errorOf(model.Classify(p, dataset.NewMatrix[float32](1, 5), tr.described)), "detections")
 	for _, p := range []*model.Pipeline{p, {Classifier: echo{}}} {
 		names(t, errorOf(model.NewStream(p, dataset.NewMatrix[float64](0, 6), false)), "descriptions")
 		scorer := testkit.Must(model.NewStream(p, tr.described, false))(t)
@@ -232,5 +230,5 @@ func TestMissingEntriesAreImputedFromTheReference(t *testing.T) {
 	a := uniform(newRand(2), 3, 4, 0, 1)
 	want := logPOf(t, p, a, full)
 	same(t, "log p(z|x)", logPOf(t, p, a, u).Data, want.Data)
-	testkit.NearAll(t, "scores", floats(testkit.Must(p.Classify(dataset.Convert[float32](a), u))(t).Data), want.Data, 1e-5)
+	testkit.NearAll(t, "scores", floats(testkit.Must(model.Classify(p, dataset.Convert[float32](a), u))(t).Data), want.Data, 1e-5)
 }

@@ -236,7 +236,7 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error 
 	}
 	for _, c := range m.Corrections() {
 		other.Decision = m.Decide(c)
-		scores, err := other.Classify(detections, u)
+		scores, err := model.Classify(&other, detections, u)
 		if err != nil {
 			return err
 		}

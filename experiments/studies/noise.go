@@ -202,7 +202,7 @@ func testedModels(method results.Method) (list []testedModel, err error) {
 
 // noisy returns the run, evaluated with a draw of noise.
 func (m testedModel) noisy(ratio float64, draw uint64) (lab.Run, error) {
-	scores, err := m.Classify(m.detections, saltAndPepper(m.descriptions, ratio, draw))
+	scores, err := model.Classify(m.Pipeline, m.detections, saltAndPepper(m.descriptions, ratio, draw))
 	if err != nil {
 		return m.Run, err
 	}

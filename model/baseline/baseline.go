@@ -83,28 +83,26 @@ func (m *Model) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[fl
 	return a, nil
 }
 
-// Classify returns the scores of A for the classes that u describes. The error is an *invalid.Error if a or
-// u have other columns than in training, and a *model.NotFinite if a score is NaN, which would count as the
+// Prepare returns the scores of the classes that u describes. Errors are an *invalid.Error if detections or u
+// have other columns than in training, and a *model.NotFinite if a score is NaN, which would count as the
 // first class.
-func (m *Model) Classify(a dataset.Matrix[float32],
-	u dataset.Matrix[float64],
-) (dataset.Matrix[float32], error) {
-	none := dataset.NewMatrix[float32](a.Rows, u.Rows)
-	if err := asInTraining("detections", "%d", m.W.Cols, a.Cols); err != nil {
-		return none, err
-	}
+func (m *Model) Prepare(u dataset.Matrix[float64]) (s model.Scorer[float32], err error) {
 	if err := asInTraining("attributes", "%d", m.Attributes, u.Cols); err != nil {
-		return none, err
+		return s, err
 	}
 	y, err := m.Describe(u)
-	if err != nil || a.Rows == 0 {
-		return none, err
+	each := func(a dataset.Matrix[float32], use func(row int, scores []float64)) error {
+		if err := asInTraining("detections", "%d", m.W.Cols, a.Cols); err != nil || a.Rows == 0 {
+			return err
+		}
+		scores := m.Score(a, y)
+		if slices.ContainsFunc(scores.Data, func(v float32) bool { return v != v }) {
+			return &model.NotFinite{Term: "score", Value: math.NaN()}
+		}
+		use(0, dataset.Convert[float64](scores).Data)
+		return nil
 	}
-	scores := m.Score(a, y)
-	if slices.ContainsFunc(scores.Data, func(v float32) bool { return v != v }) {
-		return none, &model.NotFinite{Term: "score", Value: math.NaN()}
-	}
-	return scores, nil
+	return model.Scorer[float32]{Each: each, Classes: u.Rows}, err
 }
 
 func asInTraining(field, unit string, want, got int) error {

@@ -178,12 +178,12 @@ func TestModelsRefuse(t *testing.T) {
 		a := testkit.Must(m.Detect(e.X, e.Rows[:1]))(t)
 		_, err := m.Detect(dataset.NewMatrix[float32](1, 3), []int{0})
 		testkit.WantError(t, err, "features: expected 8 dimensions, as in training, found 3")
-		_, err = m.Classify(a, dataset.NewMatrix[float64](2, 3))
+		_, err = model.Classify(m, a, dataset.NewMatrix[float64](2, 3))
 		testkit.WantError(t, err, "attributes: expected 6, as in training, found 3")
-		testkit.Fails(m.Classify(dataset.NewMatrix[float32](1, a.Cols+1), e.U))(t, "detections: ")
+		testkit.Fails(model.Classify(m, dataset.NewMatrix[float32](1, a.Cols+1), e.U))(t, "detections: ")
 		wrong := baselinetest.Matrix(6, slices.Clone(e.U.Data)...)
 		wrong.Data[0] = -1
-		testkit.Fails(m.Classify(a, wrong))(t, "descriptions: ")
+		testkit.Fails(model.Classify(m, a, wrong))(t, "descriptions: ")
 
 		e.X.Row(2)[1] = float32(math.NaN()) // whose scores would count as the first class
 		_, err = model.Score(m, e.X, []int{2}, e.U)

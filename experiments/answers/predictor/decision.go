@@ -44,7 +44,7 @@ func newFold(path string, d *dataset.Dataset) (*fold, error) {
 	}
 	f := &fold{Saved: m, data: d, rows: s.Rows, scored: scored{labels: s.Labels, classes: d.Split.Val}}
 	if f.detected, err = m.Detect(s.X, s.Rows); err == nil {
-		f.scores, err = m.Classify(f.detected, d.Describe(f.classes))
+		f.scores, err = model.Classify(m, f.detected, d.Describe(f.classes))
 	}
 	return f, err
 }

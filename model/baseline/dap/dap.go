@@ -194,10 +194,10 @@ func logisticLoss(score, a float64) (loss, slope float64) {
 func posterior(odds dataset.Matrix[float32], has dataset.Matrix[float64],
 	prior []float32,
 ) dataset.Matrix[float32] {
-	lacks := dataset.NewMatrix[float64](has.Rows, has.Cols)
+	owns, lacks := dataset.Convert[float64](has), dataset.NewMatrix[float64](has.Rows, has.Cols)
 	for i, v := range has.Data {
 		if math.IsNaN(v) {
-			has.Data[i] = 0
+			owns.Data[i] = 0
 		} else {
 			lacks.Data[i] = 1 - v
 		}
@@ -209,7 +209,7 @@ func posterior(odds dataset.Matrix[float32], has dataset.Matrix[float64],
 		on.Data[i] = -softplus(-s) - math.Log(p)
 		off.Data[i] = -softplus(s) - math.Log1p(-p)
 	}
-	logP := matrix.Product(on, has.T())
+	logP := matrix.Product(on, owns.T())
 	floats.Add(logP.Data, matrix.Product(off, lacks.T()).Data)
 	model.LogNormalise(logP.Data, has.Rows)
 	return dataset.Convert[float32](logP)

@@ -193,7 +193,7 @@ func TestNoUnderflow(t *testing.T) {
 	u.Data[7] = 0
 	odds := row(-50)
 	odds.Data[7] = 1
-	s := testkit.Must(m.Classify(odds, u))(t)
+	s := testkit.Must(model.Classify(m, odds, u))(t)
 	has := 1 / (1 + math.Exp(-1))
 	testkit.NearAll(t, "log p(z|x)", s.Data, []float64{math.Log(1 - has), math.Log(has)}, 1e-6)
 }
@@ -222,7 +222,7 @@ func TestLAGOOfSingletonsIsDAP(t *testing.T) {
 
 		c := Settings{C: 1, Threshold: AttributeMean, Prior: Empirical}
 		l := baselinetest.Learner(t, &c, e, 1) // thresholds and priors are known from the start
-		got := testkit.Must(l.Model().Classify(odds, e.U))(t)
+		got := testkit.Must(model.Classify(l.Model(), odds, e.U))(t)
 		testkit.NearAll(t, "log p(z|x)", got.Data, singletons(t, p, e.U), 1e-5)
 	})
 }

@@ -170,7 +170,7 @@ func TestFarSamples(t *testing.T) {
 	m := trained(t, c, y.seen)
 	a := dataset.NewMatrix[float32](1, m.W.Cols)
 	a.Data[0] = -0.9
-	s := testkit.Must(m.Classify(a, y.seen.U))(t)
+	s := testkit.Must(model.Classify(m, a, y.seen.U))(t)
 	slices.Sort(s.Data)
 	if s.Data[0] <= 0 || len(slices.Compact(s.Data)) < 3 {
 		t.Errorf("scores %g", s.Data)
