@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/model/adapt"
@@ -98,7 +99,7 @@ func (i Interval) String() string {
 	if math.IsNaN(i.Low) || i.Low == i.High {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f to %.1f", 100*i.Low, 100*i.High)
+	return format.Tenths(i.Low) + " to " + format.Tenths(i.High)
 }
 
 // MarshalJSON writes null for fewer than two classes.

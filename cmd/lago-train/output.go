@@ -147,9 +147,9 @@ func showEpochs(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
 		from.Later, from.AtMost = int64(t.Epochs*(rounds(seeds)-rounds(seed))), true
 		begun, _ := starts.LoadOrStore(t, from)
 		p := begun.(format.Progress)
-		p.Done, p.More = int64(e.Epoch), fmt.Sprintf("train %.1f %%", 100*e.TrainAccuracy)
+		p.Done, p.More = int64(e.Epoch), "train "+format.Percent(e.TrainAccuracy)
 		if e.ValAccuracy != nil {
-			p.More += fmt.Sprintf(", val %.1f %%", 100**e.ValAccuracy)
+			p.More += ", val " + format.Percent(*e.ValAccuracy)
 		}
 		display.replace(p.String(), false)
 	}

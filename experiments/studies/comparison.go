@@ -348,7 +348,6 @@ func (r *ComparedMethods) differencesTable(of string, differences []MethodDiffer
 			less = append(less, name)
 		}
 	}
-	t.OmitEmpty()
 	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
 	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these "+
 		"classes (p by Holm at least %g): %s",

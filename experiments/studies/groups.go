@@ -197,7 +197,6 @@ func (r *LearnedGroups) Tables() []*table.Table {
 	row("in the same group", r.Grouped, published.Grouped)
 	row("in different groups", r.Ungrouped, math.NaN())
 	row("all", r.All, published.All)
-	pairs.OmitEmpty()
 	if r.Grouped.Count == 0 {
 		pairs.Note("No two attributes share a group.")
 	}

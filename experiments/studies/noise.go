@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/config"
@@ -92,19 +93,21 @@ func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 	a := results.NewAccuracies(l, "noise", "with noisy descriptions", c.Like, "test")
 	a.Columns, a.X = []string{"method", "noise"}, "share of entries replaced by 0 or 1 (%)"
 	a.Minus, a.Method, a.Missing = "minus that without noise", "", done.Missing
-	a.Notes = []string{
-		fmt.Sprintf("relative: accuracy divided by that of the same model with the given "+
-			"descriptions, mean ± s.e.m. over %s", format.Count(c.NoiseSeeds, "draw")),
-	}
+	var corrections []string
 	ratios := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(c.Ratios), 0))))
 	for _, m := range results.Methods(done) {
-		a.Notes = append(a.Notes, fmt.Sprintf("correction of %s: %s", m.Name, m.Correction()))
+		corrections = append(corrections, fmt.Sprintf("%s %s", m.Title, m.Correction()))
 		a.Classes = m.Test.Classes
 		rows, err := noiseRows(m, ratios, c.NoiseSeeds)
 		if err != nil {
 			return nil, err
 		}
 		a.Rows = append(a.Rows, rows...)
+	}
+	a.Notes = []string{
+		fmt.Sprintf("relative: accuracy divided by that without noise, mean ± s.e.m. over %s of the noise",
+			format.Count(c.NoiseSeeds, "draw")),
+		"correction: " + strings.Join(corrections, ", "),
 	}
 	return a, nil
 }

@@ -89,10 +89,11 @@ func TestNoise(t *testing.T) {
 		testkit.Near(t, name+" over seeds and draws", some.Accuracy.Mean, some.ByDraw.Mean, 1e-12)
 	}
 	p := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Lines)
-	if q := p.Series[0].Points[0]; len(p.Series) != 3 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
-		t.Errorf("%d lines, expected one for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
+	testkit.Equal(t, "panel of a baseline", p.Series[4].Panel, "ESZSL")
+	if q := p.Series[0].Points[0]; len(p.Series) != 6 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
+		t.Errorf("%d lines, expected two for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
 	}
-	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "minus that without noise")
+	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "│ ESZSL         │  20.0 % │")
 }
 
 func TestNoiseRefuses(t *testing.T) {

@@ -108,7 +108,6 @@ func (r *PaperTables) Tables() []*table.Table {
 	first.Right(2, 3, 4, 5).
 		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(),
 			test.Interval, cmp.Or(r.Result.Published, format.Missing)).
-		OmitEmpty().
 		Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
 			"test accuracies above would be choosing on the test classes.", r.Result.Variant)
 	return append(list, first)

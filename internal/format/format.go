@@ -55,7 +55,14 @@ func Percent(fraction float64) string {
 	if math.IsNaN(fraction) {
 		return Missing
 	}
-	return fmt.Sprintf("%.1f %%", 100*fraction)
+	return Tenths(fraction) + " %"
+}
+
+// Tenths returns a fraction in percent without the sign, "62.5". All percentages are rounded here: halves away
+// from 0, also those that the summation of a mean left a little below, so that 15 of 16 is always 93.8.
+func Tenths(fraction float64) string {
+	const slack = 1e-6
+	return fmt.Sprintf("%.1f", math.Round(1000*fraction+math.Copysign(slack, fraction))/10+0)
 }
 
 // Setting returns the value of a setting for people: a float of more than three digits, such as one that a
@@ -71,7 +78,13 @@ func Setting(v any) string {
 }
 
 // Points writes a difference of fractions in percentage points, without a unit: "+1.5".
-func Points(difference float64) string { return fmt.Sprintf("%+.1f", 100*difference) }
+func Points(difference float64) string {
+	text := Tenths(difference)
+	if text[0] == '-' {
+		return text
+	}
+	return "+" + text
+}
 
 // Count returns a number and the regular noun it counts: "1 class", "3 classes".
 func Count(n int, noun string) string {

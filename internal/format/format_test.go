@@ -21,6 +21,10 @@ func TestTexts(t *testing.T) {
 	for _, c := range [][2]string{
 		{format.Percent(math.NaN()), "-"},
 		{format.Points(0), "+0.0"},
+		{format.Points(-0.0001), "+0.0"},
+		{format.Points(-0.0625), "-6.3"},
+		{format.Percent(0.9375), "93.8 %"},
+		{format.Percent(math.Nextafter(0.9375, 0)), "93.8 %"},
 		{format.List(nil, "or"), ""},
 		{format.List([]string{"a"}, "or"), "a"},
 		{format.Printable("a\x1b[31mb\n\u200ec"), "a\uFFFD[31mb\uFFFD\uFFFDc"},

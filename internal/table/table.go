@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"math"
 	"os"
 	"reflect"
 	"regexp"
@@ -48,27 +47,24 @@ func (t *Table) Line() *Table {
 	return t
 }
 
-// OmitEmpty removes the columns whose cells are all format.Missing.
-func (t *Table) OmitEmpty() *Table {
-	for i := len(t.Header) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(t.Rows, func(r []any) bool { return len(r) > i && r[i] != format.Missing }) {
-			continue
-		}
-		t.Header = slices.Delete(slices.Clone(t.Header), i, i+1)
-		t.Rows = slices.Clone(t.Rows)
-		for j, r := range t.Rows {
-			if len(r) > i {
-				t.Rows[j] = slices.Delete(slices.Clone(r), i, i+1)
-			}
-		}
-		if i < len(t.columns) {
-			t.columns = slices.Delete(t.columns, i, i+1)
-			for j := range t.columns {
-				t.columns[j].Number = j + 1
-			}
-		}
+// visible returns the table with the columns hidden, but for the first, that have no value in any row.
+func (t *Table) visible() *Table {
+	c := &Table{Header: t.Header, Rows: t.Rows, lines: t.lines, columns: slices.Clone(t.columns)}
+	for i := 1; i < t.width() && len(t.Rows) > 0; i++ {
+		c.column(i + 1).Hidden = !slices.ContainsFunc(t.Rows, func(r []any) bool {
+			return len(r) > i && r[i] != format.Missing && r[i] != ""
+		})
 	}
-	return t
+	return c
+}
+
+// width is the number of columns.
+func (t *Table) width() int {
+	n := len(t.Header)
+	for _, row := range t.Rows {
+		n = max(n, len(row))
+	}
+	return n
 }
 
 // Note adds a sentence below the table.
@@ -100,15 +96,15 @@ func columnsOf(s string) int { return text.StringWidth(s) }
 // prose reports whether there is nothing but a title and notes.
 func (t *Table) prose() bool { return len(t.Header)+len(t.Rows) == 0 }
 
-// Text returns the title, the table in a box of at most width characters, in which long cells are
-// wrapped, and the notes, in lines of at most line characters unless it is 0.
+// Text returns the title, the table, of at most width characters, and the notes, in lines of at most line
+// characters unless it is 0.
 func (t *Table) Text(width, line int) string {
 	var b strings.Builder
 	if t.Title != "" {
 		b.WriteString(format.WrapLines(t.Title, line, 0) + "\n")
 	}
 	if !t.prose() {
-		b.WriteString(t.box(width) + "\n")
+		b.WriteString(t.visible().grid(width) + "\n")
 	}
 	for _, n := range t.Notes {
 		b.WriteString(format.WrapLines(n, line, 2) + "\n")
@@ -116,20 +112,69 @@ func (t *Table) Text(width, line int) string {
 	return b.String()
 }
 
-// box renders the table. If it is wider, its columns are narrowed. Cells from right to left are isolated.
-func (t *Table) box(width int) string {
-	w := t.writer()
-	lines := w.Render()
-	if text.LongestLineLen(lines) > width {
-		w.SetColumnConfigs(t.narrowed(width))
-		lines = w.Render()
+// gap is between columns without lines. No cell has it, see format.Printable.
+const gap = "\x1f"
+
+// grid draws the table in the first way in which words, and cells aligned to the right, stay whole: in a box,
+// in columns without lines between them, otherwise as records. Cells from right to left are isolated.
+func (t *Table) grid(width int) string {
+	box, open := pretty.StyleLight, pretty.StyleLight
+	open.Options.DrawBorder = false
+	open.Box.MiddleVertical, open.Box.MiddleSeparator = gap, "──"
+	open.Box.PaddingLeft, open.Box.PaddingRight = "", ""
+	for _, style := range []pretty.Style{box, open} {
+		columns, fits := t.narrowed(width, style.Options.DrawBorder)
+		if !fits {
+			continue
+		}
+		w := t.writer(style)
+		w.SetColumnConfigs(columns)
+		lines := strings.Split(w.Render(), "\n")
+		for i, line := range lines { // once the cells have their widths
+			parts := strings.Split(line, style.Box.MiddleVertical)
+			for j, cell := range parts {
+				parts[j] = format.Isolate(cell)
+			}
+			line = strings.Join(parts, style.Box.MiddleVertical)
+			lines[i] = strings.TrimRight(strings.ReplaceAll(line, gap, "  "), " ")
+		}
+		return strings.Join(lines, "\n")
 	}
-	const border = "│"
-	parts := strings.Split(strings.TrimRight(lines, "\n"), border)
-	for i, cell := range parts { // once they have their widths
-		parts[i] = format.Isolate(cell)
+	return t.records(width)
+}
+
+// narrowed returns the columns of a table of at most so many characters, and whether it is that narrow. The
+// widest is narrowed first: as far as its header can be wrapped, then down to its longest word.
+func (t *Table) narrowed(width int, box bool) ([]pretty.ColumnConfig, bool) {
+	widths, cell, word := t.widths()
+	over, around := -2-width, 2
+	if box {
+		over, around = 1-width, 3
 	}
-	return strings.Join(parts, border)
+	for _, w := range widths {
+		if w > 0 {
+			over += w + around
+		}
+	}
+	for _, least := range [][]int{cell, word} {
+		for widest := 0; over > 0 && widest >= 0; {
+			widest = -1
+			for i, w := range widths {
+				if w > least[i] && (widest < 0 || w > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest >= 0 {
+				widths[widest]--
+				over--
+			}
+		}
+	}
+	for i, w := range widths {
+		config := t.column(i + 1)
+		config.WidthMax, config.WidthMaxEnforcer = w, text.WrapSoft
+	}
+	return t.columns, over <= 0
 }
 
 // widths returns for each column the widths of its longest cell with the header, of its longest cell or word
@@ -141,6 +186,9 @@ func (t *Table) widths() (whole, cell, word []int) {
 				whole, cell, word = append(whole, 0), append(cell, 1), append(word, 1)
 			}
 			text, words := fmt.Sprint(c), strings.Fields(fmt.Sprint(c))
+			if i < len(t.columns) && t.columns[i].Hidden {
+				continue
+			}
 			if n > 0 && i < len(t.columns) && t.columns[i].Align == right {
 				words = []string{text}
 			}
@@ -155,35 +203,27 @@ func (t *Table) widths() (whole, cell, word []int) {
 	return whole, cell, word
 }
 
-// narrowed returns the columns of a narrow box. The widest is narrowed first: as far as its header
-// can be wrapped, then down to its longest word, or its longest cell if these are numbers, and
-// further only if all columns are that narrow.
-func (t *Table) narrowed(width int) []pretty.ColumnConfig {
-	narrow := Table{columns: slices.Clone(t.columns)}
-	widths, cell, word := t.widths()
-	over := 1 - width
-	for _, w := range widths {
-		over += w + 3
-	}
-	for ; over > 0; over-- {
-		widest, most := 0, math.MinInt
-		for i, w := range widths {
-			for _, limit := range []int{cell[i], word[i]} {
-				if widths[i] <= limit {
-					w -= math.MaxInt32 // comes later
+// records writes each row in lines: its first cell, then the others with their headers.
+func (t *Table) records(width int) string {
+	var lines []string
+	for _, row := range t.Rows {
+		var values []string
+		for i, c := range cells(row) {
+			value := format.Isolate(strings.TrimSpace(fmt.Sprint(c)))
+			if i == 0 {
+				lines = append(lines, format.Wrap(value, width, 2))
+			} else if value != "" && value != format.Missing {
+				if i < len(t.Header) {
+					value = t.Header[i] + " " + value
 				}
-			}
-			if w > most {
-				widest, most = i, w
+				values = append(values, value)
 			}
 		}
-		widths[widest] = max(widths[widest]-1, 1)
+		if values != nil {
+			lines = append(lines, "  "+format.Wrap(strings.Join(values, "; "), width-2, 2))
+		}
 	}
-	for i, w := range widths {
-		config := narrow.column(i + 1)
-		config.WidthMax, config.WidthMaxEnforcer = w, text.WrapSoft
-	}
-	return narrow.columns
+	return strings.Join(lines, "\n")
 }
 
 // HTML returns a table element with the title as its caption, and a paragraph of class "note"
@@ -194,7 +234,9 @@ func (t *Table) HTML() string {
 	case t.prose() && t.Title != "":
 		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(format.PrintableLines(t.Title)))
 	case !t.prose():
-		w := t.writer()
+		style := pretty.StyleLight
+		style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
+		w := t.visible().writer(style)
 		w.SetTitle("%s", format.PrintableLines(t.Title))
 		// A quotation mark of the text is escaped, so that this is an attribute.
 		b.WriteString(strings.NewReplacer(` align="right"`, ` class="number"`, "<th>&nbsp;</th>", "<td></td>").
@@ -211,8 +253,8 @@ func (t *Table) CSV() string {
 	if t.prose() {
 		return ""
 	}
-	plain := Table{Header: t.Header, Rows: t.Rows}
-	return plain.writer().RenderCSV() + "\n"
+	w := (&Table{Header: t.Header, Rows: t.Rows}).writer(pretty.StyleLight)
+	return w.RenderCSV() + "\n"
 }
 
 // WriteCSV writes the table as CSV.
@@ -222,11 +264,9 @@ func (t *Table) WriteCSV(w io.Writer) error {
 }
 
 // writer returns the cells as go-pretty renders them.
-func (t *Table) writer() pretty.Writer {
+func (t *Table) writer(style pretty.Style) pretty.Writer {
 	w := pretty.NewWriter()
-	style := pretty.StyleLight
 	style.Format.Header = text.FormatDefault
-	style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
 	w.SetStyle(style)
 	if len(t.Header) > 0 {
 		w.AppendHeader(cells(t.Header))
@@ -253,10 +293,12 @@ func cells[T any](values []T) pretty.Row {
 }
 
 // WriteText writes tables with an empty line between them, as wide as the terminal, and leaves out nil
-// tables. Elsewhere boxes have 80 columns, and sentences are not wrapped, so that they can be searched.
+// tables. Elsewhere tables have 80 columns or $COLUMNS, and sentences are not wrapped, so that they can be
+// searched.
 func WriteText(w io.Writer, tables ...*Table) error {
+	const least = 20
 	width, line := 80, 0
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= width {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= least {
 		width = n
 	}
 	if f, ok := w.(*os.File); ok {

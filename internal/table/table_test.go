@@ -45,7 +45,7 @@ func ExampleWriteText() {
 func everything() *table.Table {
 	t := table.New("two\nlines", "name", "sum of all", "mean <")
 	t.Right(2, 3)
-	t.Row("two words", "1", "-").Row("a,b").Line().Row("c").Line().Row("total", "10")
+	t.Row("two words", "1", "-").Row("a,b").Line().Row("c").Line().Row("total", "10", "2")
 	return t.Note("one\ntwo")
 }
 
@@ -62,12 +62,28 @@ lines
 ├───────────┼──────┼──────┤
 │ c         │      │      │
 ├───────────┼──────┼──────┤
-│ total     │   10 │      │
+│ total     │   10 │    2 │
 └───────────┴──────┴──────┘
 one
 two
 `
 	testkit.Equal(t, "found", everything().Text(27, 0), want)
+}
+
+// Where a box has no room, its lines are left out first, then each row is a record.
+func TestNarrowText(t *testing.T) {
+	made := table.New("", "run", "note", "accuracy").Right(3).Row("birds-k-soft", "-", "62.5 %").Row("birds", "of two", "7.5 %")
+	testkit.Equal(t, "without lines", made.Text(30, 0), `run           note    accuracy
+──────────────────────────────
+birds-k-soft  -         62.5 %
+birds         of two     7.5 %
+`)
+	testkit.Equal(t, "records", made.Text(20, 0), `birds-k-soft
+  accuracy 62.5 %
+birds
+  note of two;
+  accuracy 7.5 %
+`)
 }
 
 // Cells from right to left are isolated, but not in CSV.
@@ -77,7 +93,7 @@ func TestTextIsolates(t *testing.T) {
 	testkit.Equal(t, "CSV", t1.CSV(), "class,share\nعقاب,50 %\nowl,9 %\n")
 }
 
-// No line of a table is longer than the width, and words stay whole if there is room for them.
+// No line of a table is longer than the width, and words and, in columns, intervals stay whole.
 func TestTextIsAsWideAsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 6).Draw(t, "columns")
@@ -98,19 +114,16 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 				t.Errorf("a line has %d characters, expected at most %d:\n%s", n, width, text)
 			}
 		}
-		if width < 8*columns+4+3*columns+1 { // too narrow for words of 8 and for the interval
-			return
-		}
 		for _, r := range made.Rows {
 			for _, c := range r[:columns-1] {
 				for _, word := range strings.Fields(c.(string)) {
-					if !strings.Contains(text, " "+word+" ") {
+					if !regexp.MustCompile(`\b` + word + `\b`).MatchString(text) {
 						t.Errorf("%q is broken:\n%s", word, text)
 					}
 				}
 			}
 		}
-		if !strings.Contains(text, " 58.1 to 81.7 ") {
+		if width > 11*columns+5 && !strings.Contains(text, " 58.1 to 81.7 ") {
 			t.Errorf("an interval is broken:\n%s", text)
 		}
 	})
@@ -149,8 +162,14 @@ func TestCellsAreEscaped(t *testing.T) {
 	})
 }
 
-func TestOmitEmpty(t *testing.T) {
-	for cell, want := range map[string]string{format.Missing: "a\nx\ny\n", "1": "a,b\nx,1\ny,\n"} {
-		testkit.Equal(t, cell, table.New("", "a", "b").Row("x", cell).Row("y").OmitEmpty().CSV(), want)
+// A column without a value in any row is shown only in CSV, which programs read.
+func TestEmptyColumns(t *testing.T) {
+	for cell, shown := range map[string]bool{format.Missing: false, "": false, "1": true} {
+		made := table.New("", "a", "b", "c").Right(3).Row("x", cell, "2").Row("y")
+		testkit.Equal(t, cell, made.CSV(), "a,b,c\nx,"+cell+",2\ny,,\n")
+		for _, text := range []string{made.Text(80, 0), made.HTML()} {
+			testkit.Equal(t, text, strings.Contains(text, "│ b ") || strings.Contains(text, "<th>b<"), shown)
+		}
+		testkit.WantText(t, made.HTML(), `<td class="number">2</td>`)
 	}
 }

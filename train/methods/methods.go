@@ -112,6 +112,14 @@ func Find(name string) (Entry, error) {
 	return All[slices.IndexFunc(All, func(e Entry) bool { return e.Name == known })], nil
 }
 
+// TitleOf returns the title of the method with a name, as in tables and figures, and any other label as it is.
+func TitleOf(label string) string {
+	if e, err := Find(label); err == nil {
+		return e.Title
+	}
+	return label
+}
+
 // Named is a method with its name and settings. The zero value is no method.
 type Named struct {
 	Name string

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines shows percentages against a number. Both axes start at 0, and that of percentages ends at most at
-// 100.
+// Lines shows percentages against a number, in one panel or one below the other. Both axes start at 0, and that
+// of percentages ends at most at 100.
 type Lines struct {
 	X, Y   string // titles of the axes, with their units
 	Series []Series
@@ -23,6 +23,7 @@ type Lines struct {
 // Series is one line, or dots in some of the rows. Without points it is not shown.
 type Series struct {
 	Name      string
+	Panel     string // of lines, "" for the only one
 	Method    string // has its hue; grey for an unknown one. In rows, those with focus have it
 	Condition Condition
 	Points    []Point // X ascending
@@ -42,13 +43,31 @@ func Percent(x, fraction, low, high float64) Point {
 	return Point{x, 100 * fraction, 100 * low, 100 * high}
 }
 
-// linesHeight is the height of the area of the data.
-const linesHeight vg.Length = 130
+// The heights of the area of the data: of the only panel, and of each of several, to which the gap is added
+// that has its title.
+const (
+	linesHeight vg.Length = 130
+	panelHeight vg.Length = 70
+	titleGap              = 0.2
+)
 
 func (l *Lines) chart() *chart {
 	c := newChart(l.X, l.Y)
-	c.data = linesHeight
 	c.Add(&plotter.Grid{Horizontal: gridLine})
+	var panels []string
+	most := l.Chance
+	for _, s := range l.Series {
+		if !slices.Contains(panels, s.Panel) {
+			panels = append(panels, s.Panel)
+		}
+		for _, q := range s.Points {
+			most = max(most, q.Y, q.High)
+		}
+	}
+	end := percentEnd(most)
+	base := func(panel string) float64 {
+		return float64(len(panels)-1-slices.Index(panels, panel)) * end * (1 + titleGap)
+	}
 	for i, s := range l.Series {
 		if len(s.Points) == 0 {
 			continue
@@ -57,37 +76,45 @@ func (l *Lines) chart() *chart {
 		last := len(s.Points) - 1
 		shift := (s.Points[last].X - s.Points[0].X) * (float64(i) - float64(len(l.Series)-1)/2) / 120
 		for j := range s.Points {
-			if s.Measured { // bars do not hide each other
-				s.Points[j].X += shift
+			q := &s.Points[j]
+			if s.Measured && len(panels) < 2 { // bars do not hide each other
+				q.X += shift
 			}
+			q.Y, q.Low, q.High = q.Y+base(s.Panel), q.Low+base(s.Panel), q.High+base(s.Panel)
 		}
-		s.add(c)
+		s.add(c, s.Panel == panels[0])
 	}
 	if c.X.Min < c.X.Max {
 		c.X.Min = min(c.X.Min, 0)
 	}
-	if l.Chance > 0 {
-		end := max(c.X.Max, c.X.Min+1) // as far as an axis with one point reaches
-		chance := &plotter.Line{
-			XYs: plotter.XYs{{X: c.X.Min, Y: l.Chance}, {X: end, Y: l.Chance}}, LineStyle: thinLine,
+	right := max(c.X.Max, c.X.Min+1) // as far as an axis with one point reaches
+	var ticks plot.ConstantTicks
+	for _, panel := range panels {
+		if l.Chance > 0 {
+			y := base(panel) + l.Chance
+			chance := &plotter.Line{XYs: plotter.XYs{{X: c.X.Min, Y: y}, {X: right, Y: y}}, LineStyle: thinLine}
+			c.Add(chance)
+			if panel == panels[0] {
+				c.explain("chance", chance)
+			}
 		}
-		c.Add(chance)
-		c.explain("chance", chance)
+		for v := 0.0; v <= end; v += 20 {
+			ticks = append(ticks, plot.Tick{Value: base(panel) + v, Label: fmt.Sprint(v)})
+		}
+		c.Add(&plotter.Labels{
+			XYs: plotter.XYs{{X: c.X.Min, Y: base(panel) + end*(1+titleGap)}}, Labels: []string{panel},
+			TextStyle: []text.Style{textStyle},
+		})
 	}
-	c.Y.Min, c.Y.Max = 0, percentEnd(c.Y.Max)
-	c.Y.Tick.Marker = plot.TickerFunc(percentTicks)
+	c.Y.Min, c.Y.Max, c.Y.Tick.Marker, c.data = 0, end, ticks, linesHeight
+	if n := len(panels); n > 1 {
+		c.Y.Max = float64(n) * end * (1 + titleGap)
+		c.data = vg.Length(n) * panelHeight * (1 + titleGap)
+	}
 	return c
 }
 
-// percentTicks has ticks at multiples of 20 from 0.
-func percentTicks(_, high float64) (list []plot.Tick) {
-	for v := 0.0; v <= high; v += 20 {
-		list = append(list, plot.Tick{Value: v, Label: fmt.Sprint(v)})
-	}
-	return list
-}
-
-func (s Series) add(c *chart) {
+func (s Series) add(c *chart, explain bool) {
 	mean, marks := &plotter.Line{LineStyle: s.line()}, &plotter.Scatter{GlyphStyle: s.glyph()}
 	bars := &plotter.YErrorBars{LineStyle: s.bar(), CapWidth: glyphSize}
 	var high, low plotter.XYs
@@ -111,7 +138,9 @@ func (s Series) add(c *chart) {
 		samples = append(samples, marks)
 	}
 	c.Add(mean, marks)
-	c.explain(s.Name, samples...)
+	if explain {
+		c.explain(s.Name, samples...)
+	}
 }
 
 // Dots shows numbers with error bars, one row per name, in panels side by side, which have the

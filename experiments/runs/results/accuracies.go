@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/table"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -124,27 +125,27 @@ type column struct {
 
 const overSeeds = "s.e.m. over seeds"
 
-// columns are the labels, in one column for results by category, which takes less room, and the numbers. Of
-// means over draws these are relative to the model without noise: the standard error and p would be those of
-// the draws, while the choice of classes matters most.
+// columns are the labels, in one column for results by category, which takes less room, and the numbers:
+// differences, where rows are compared, say more than intervals of each. Of means over draws they are relative
+// to the model without noise.
 func (a *Accuracies) columns() (list []column) {
 	if a.X == "" {
 		list = []column{{strings.Join(a.Columns, ", "), func(r Row) any { return r.Label() }, true}}
 	} else {
 		for i, title := range a.Columns {
-			list = append(list, column{title, func(r Row) any { return r.Labels[i] }, i < len(a.Columns)-1})
+			label := func(r Row) any { return methods.TitleOf(r.Labels[i]) }
+			list = append(list, column{title, label, i < len(a.Columns)-1})
 		}
 	}
 	add := func(title string, value func(Row) any) { list = append(list, column{title: title, value: value}) }
 	add("accuracy", func(r Row) any { return r.Accuracy.MeanText() })
-	add("95 % over classes", func(r Row) any { return r.Interval })
-	if a.overDraws() {
-		add("relative", func(r Row) any { return textOf(r.Relative, lab.Summary.PlusMinus) })
-	} else {
-		add(overSeeds, func(r Row) any { return r.Accuracy.SEMText() })
+	if a.overDraws() || a.Minus == "" {
+		add("95 % over classes", func(r Row) any { return r.Interval })
 	}
-	add(a.Minus, func(r Row) any { return textOf(r.Difference, DifferenceText) })
+	add("relative", func(r Row) any { return textOf(r.Relative, lab.Summary.PlusMinus) })
 	if !a.overDraws() {
+		add(overSeeds, func(r Row) any { return r.Accuracy.SEMText() })
+		add(a.Minus, func(r Row) any { return textOf(r.Difference, DifferenceText) })
 		probability := func(d metrics.Difference) string { return fmt.Sprintf("%.2g", d.P) }
 		add("p", func(r Row) any { return textOf(r.Difference, probability) })
 		add("published", func(r Row) any { return format.Percent(format.Value(r.Published)) })
@@ -179,7 +180,7 @@ func (a *Accuracies) Tables() []*table.Table {
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
-	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(a.Method, "methods"), a.Dataset,
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(methods.TitleOf(a.Method), "methods"), a.Dataset,
 		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
 	columns := a.columns()
 	for i, c := range columns {
@@ -198,7 +199,7 @@ func (a *Accuracies) Tables() []*table.Table {
 		t.Row(cells...)
 	}
 	t.Notes = slices.Clone(a.Notes)
-	return []*table.Table{t.OmitEmpty(), MissingTable(a.Missing)}
+	return []*table.Table{t, MissingTable(a.Missing)}
 }
 
 // Figures are the accuracies, as dots in rows or as a line against the number.
@@ -245,34 +246,43 @@ func (a *Accuracies) dots(shown []Row) *plot.Dots {
 	return p
 }
 
-// lines draws rows against their number, a line for each method, and those to compare with as
-// horizontal lines.
+// lines draws rows against their number: a line for each method, over draws in a panel of its own beside a
+// dashed one of the first row, and those to compare with as horizontal lines.
 func (a *Accuracies) lines(shown []Row) *plot.Lines {
 	p := &plot.Lines{X: a.X, Y: a.Stage + " accuracy (%)", Chance: Chance(a.Parts, a.Classes)}
 	low, high := shown[0].Number, shown[0].Number
 	for _, r := range shown {
+		if !r.Reference {
+			low, high = min(low, r.Number), max(high, r.Number)
+		}
+	}
+	level := func(r Row, s plot.Series) { // without its interval, whose shade would cover the others
+		v := r.Accuracy.Mean
+		s.Points = []plot.Point{plot.Percent(low, v, v, v), plot.Percent(high, v, v, v)}
+		p.Series = append(p.Series, s)
+	}
+	for _, r := range shown {
 		if r.Reference {
 			continue
 		}
-		low, high = min(low, r.Number), max(high, r.Number)
-		name := cmp.Or(r.line(), a.Method)
-		i := slices.IndexFunc(p.Series, func(s plot.Series) bool { return s.Name == name })
+		s := plot.Series{Name: cmp.Or(r.line(), methods.TitleOf(a.Method)), Method: plot.Focus, Measured: true}
+		if a.overDraws() {
+			s.Name, s.Panel = "with noise", methods.TitleOf(r.line())
+		}
+		i := slices.IndexFunc(p.Series, func(t plot.Series) bool {
+			return t.Panel == s.Panel && t.Name == s.Name
+		})
 		if i < 0 {
-			i = len(p.Series)
-			p.Series = append(p.Series,
-				plot.Series{Name: name, Method: name, Measured: true})
+			i, p.Series = len(p.Series), append(p.Series, s)
+			if s.Panel != "" {
+				level(r, plot.Series{Name: "as described", Panel: s.Panel, Condition: plot.Dashed})
+			}
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))
 	}
-	if a.Method != "" && len(p.Series) > 0 {
-		p.Series[0].Method = plot.Focus
-	}
 	for i, r := range shown {
-		if v := r.Accuracy.Mean; r.Reference { // without their intervals, whose shades would cover the others
-			p.Series = append(p.Series, plot.Series{
-				Name: r.Label(), Condition: plot.Dashed + plot.Condition(i%2),
-				Points: []plot.Point{plot.Percent(low, v, v, v), plot.Percent(high, v, v, v)},
-			})
+		if r.Reference {
+			level(r, plot.Series{Name: r.Label(), Condition: plot.Dashed + plot.Condition(i%2)})
 		}
 	}
 	return p

@@ -238,7 +238,7 @@ func (c *MethodTable) Tables() []*table.Table {
 	if edges {
 		settings.Note("%s: at an end of the searched values or outside", edgeMark)
 	}
-	return []*table.Table{t.OmitEmpty(), settings, MissingTable(c.Missing)}
+	return []*table.Table{t, settings, MissingTable(c.Missing)}
 }
 
 // Draw draws the accuracies, with the published ones, if there are methods. Those with focus are shaded.
