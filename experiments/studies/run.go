@@ -249,7 +249,7 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	}
 	t.Note("%s%s in %s, trained in %.1f s", format.Count(len(r.RunDirs), "run"), reused,
 		filepath.Dir(r.RunDirs[len(r.RunDirs)-1]), r.Seconds)
-	tables := []*table.Table{t.OmitEmpty(), r.summary()}
+	tables := []*table.Table{t, r.summary()}
 	if r.Learning != nil && r.Next != "" { // a report has figures of all seeds
 		tables = slices.Insert(tables, 1, r.Learning.Table(r.Seeds, r.Epochs))
 	}
