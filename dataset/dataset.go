@@ -302,16 +302,10 @@ func (d *Dataset) Fingerprint() string {
 // SumFeatures returns a SHA-256 in hex of the size of the features and their
 // little-endian values. Fingerprint computes it unless FeaturesSum is set.
 func SumFeatures(x Matrix[float32]) string {
-	sum := HashFeatures(x.Rows, x.Cols)
-	_ = matrix.Write(sum, x.Data) // a hash takes everything
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// HashFeatures begins the SHA-256 of SumFeatures: matrix.Write adds the values.
-func HashFeatures(rows, cols int) hash.Hash {
 	w := fingerprinter{sha256.New()}
-	w.put(rows, cols)
-	return w.Hash
+	w.put(x.Rows, x.Cols)
+	_ = matrix.Write(w, x.Data) // a hash takes everything
+	return hex.EncodeToString(w.Sum(nil))
 }
 
 // fingerprinter hashes values so that no two sequences of them hash the same bytes:

@@ -197,7 +197,7 @@ func checkFetched(ctx context.Context, name, path string) error {
 		}
 		return err
 	}
-	d, err := xlsa17.Load(ctx, path, xlsa17.Options{NoCache: true})
+	d, err := xlsa17.Load(ctx, path, 0)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func trained(t *testing.T, more ...string) string {
 // mini is the data set of onMini.
 func mini(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	return testkit.Must(catalog.Open(t.Context(), "plain", catalog.Options{DataDir: onMini(t)[1], NoCache: true}))(t)
+	return testkit.Must(catalog.Open(t.Context(), "plain", catalog.Options{DataDir: onMini(t)[1]}))(t)
 }
 
 // records reads CSV as rows by the names of columns.

@@ -34,7 +34,6 @@ const EnvDataDir = "LAGO_DATA"
 type Options struct {
 	DataDir  string // holds the folders of data sets; empty means $LAGO_DATA, then ./data
 	DevSplit int    // which of the three splits into train and val classes, 1 to 3; 0 means 1
-	NoCache  bool   // neither reads nor writes parsed features
 	// WithoutSplit ignores splits.csv of the open layout. The split is then empty and not checked.
 	WithoutSplit bool
 	// Undecided also opens a data set of which it is not said what empty cells mean, see check.Empty.
@@ -248,7 +247,7 @@ func (l location) read(ctx context.Context, o Options) (*dataset.Dataset, error)
 func (l location) readFiles(ctx context.Context, o Options) (*dataset.Dataset, error) {
 	switch {
 	case l.layout == matLayout:
-		return xlsa17.Load(ctx, l.place, xlsa17.Options{DevSplit: o.DevSplit, NoCache: o.NoCache})
+		return xlsa17.Load(ctx, l.place, o.DevSplit)
 	case l.layout == openLayout:
 		return openlayout.Load(ctx, l.place, openlayout.Options{
 			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit, Missing: o.Missing,

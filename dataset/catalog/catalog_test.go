@@ -22,7 +22,7 @@ import (
 
 const fixtures = "../xlsa17/testdata"
 
-func below(dir string) Options { return Options{DataDir: dir, NoCache: true} }
+func below(dir string) Options { return Options{DataDir: dir} }
 
 // open opens a data set with one of its splits.
 func open(t *testing.T, name, dir string, split int) *dataset.Dataset {

@@ -259,9 +259,6 @@ func (s *stream) numbers(m unread) []float32 {
 				return float32(number.Number(b))
 			})
 		}
-		if m.Read != nil {
-			m.Read(part)
-		}
 	}
 	if s.err != nil {
 		return nil

@@ -41,9 +41,6 @@ type Array struct {
 	// to the nearest float32. A D x N matrix, column by column, is an N x D matrix row by row.
 	Float32 []float32
 
-	// Read, if it is not nil, takes consecutive parts of Float32 while Load reads more, which may fail.
-	Read func(part []float32)
-
 	// Strings holds the text of each row of a char array, or of each cell of a cell array. An empty
 	// cell is the empty string.
 	Strings []string
@@ -174,7 +171,6 @@ func (a *Array) Load(ctx context.Context) error {
 	if m.Name != a.Name || m.Class != a.Class || !slices.Equal(m.Dims, a.Dims) {
 		s.unexpected("the variable that was here before", "%s of %s", m.Name, m.Size())
 	}
-	m.Read = a.Read
 	s.decode(&m)
 	a.Float32, a.Strings = m.Float32, m.Strings
 	return cmp.Or(ctx.Err(), s.err)

@@ -18,14 +18,12 @@
 // wherever two files name them. The variable att of the release, whose columns are L2-normalised, is not read
 // as probabilities. The variable image_files beside the features names the samples.
 //
-// Features are cached in an .npy whose name has checksums of the file and of the features: the next
-// start, which need not decompress them, takes a tenth of the time.
-//
 // The package writes no data sets. It does not know MATLAB's format (package matlab) or
 // what holds for all data sets (check.Errors).
 package xlsa17
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,37 +42,33 @@ import (
 // maxDevSplit is the number of divisions of the seen classes in the release.
 const maxDevSplit = 3
 
-// Options say how a folder is read. The zero value is ready to use.
-type Options struct {
-	// DevSplit is the division of the seen classes into train and validation: 1, 2 or 3;
-	// 0 means 1, to which the released locations belong.
-	DevSplit int
-	// NoCache neither reads nor writes features in lago-train below the user's cache folder.
-	NoCache bool
-}
-
-// Load reads the data set in dir. Its name is that of the folder in lower case.
-// Descriptions are probabilities, NaN where the file has a negative value for "not
-// described". Errors are *invalid.Error, or the context's.
-func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, error) {
-	if opts.DevSplit < 0 || opts.DevSplit > maxDevSplit {
-		return nil, wrong("", "dev_split", "1, 2 or 3", fmt.Sprint(opts.DevSplit))
+// Load reads the data set in dir, with a division of the seen classes into train and validation: 1, 2 or 3; 0
+// means 1, to which the released locations belong. Its name is that of the folder in lower case. Descriptions
+// are probabilities, NaN where the file has a negative value for "not described". Errors are *invalid.Error,
+// or the context's.
+func Load(ctx context.Context, dir string, devSplit int) (*dataset.Dataset, error) {
+	if devSplit < 0 || devSplit > maxDevSplit {
+		return nil, wrong("", "dev_split", "1, 2 or 3", fmt.Sprint(devSplit))
 	}
 	f, err := openFolder(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	// Features last: they can take seconds, and mistakes elsewhere show at once.
-	if err := f.readFeatures(opts); err != nil {
+	if err := f.readFeatures(); err != nil {
 		return nil, err
 	}
-	return &f.Dataset, f.readSplits(max(opts.DevSplit, 1))
+	return &f.Dataset, f.readSplits(max(devSplit, 1))
 }
 
 const attSplitsFile = "att_splits.mat"
 
-// Variables of att_splits.mat.
+// Variables, from allclasses_names on those of att_splits.mat.
 const (
+	varFeatures = "features" // of the file of features, as are the next two
+	varLabels   = "labels"
+	varImages   = "image_files"
+
 	varClasses  = "allclasses_names"
 	varOriginal = "original_att"
 
@@ -157,6 +151,82 @@ func (f *folder) readAttSplits() (err error) {
 	m := dataset.Convert[float64](dataset.Matrix[float32]{Rows: n, Cols: a.Dims[0], Data: a.Float32})
 	f.original = &m
 	return toProbabilities(m, f.mat, varOriginal)
+}
+
+// readFeatures reads the labels and the features, D x N, which column by column are N rows of D.
+func (f *folder) readFeatures() error {
+	file, err := findFeatures(f.Source)
+	if err != nil {
+		return err
+	}
+	vars, err := matlab.Open(f.ctx, file, []string{varLabels, varFeatures}, varImages)
+	if err != nil {
+		return err
+	}
+	labels, a := vars[varLabels], vars[varFeatures]
+	if n := labels.Count(); len(a.Dims) != 2 || a.Dims[1] != n || !a.Class.Numeric() {
+		return wrong(file, varFeatures,
+			fmt.Sprintf("numbers for D dimensions x %d samples, one for each label", n), a.Size())
+	}
+	if f.Labels, err = f.indices(file, labels, len(f.Classes), "the number of classes"); err != nil {
+		return err
+	}
+	if images := vars[varImages]; images != nil && images.Class == matlab.Cell &&
+		images.Count() == len(f.Labels) {
+		if err := images.Load(f.ctx); err != nil {
+			return err
+		}
+		f.IDs = idsOf(images.Strings)
+	}
+	err = a.Load(f.ctx)
+	f.Features = dataset.Matrix[float32]{Rows: a.Dims[1], Cols: a.Dims[0], Data: a.Float32}
+	f.FeaturesSum = dataset.SumFeatures(f.Features)
+	return err
+}
+
+// idsOf returns the paths of images below the folder of all, nil if they are not different names.
+func idsOf(paths []string) []string {
+	ids, same := make([]string, len(paths)), 0
+	for i, path := range paths {
+		ids[i] = strings.ReplaceAll(dataset.Name(path), `\`, "/")
+	}
+	first, last := slices.Min(ids), slices.Max(ids) // what they share, all do
+	for same < min(len(first), len(last)) && first[same] == last[same] {
+		same++
+	}
+	folder := strings.LastIndexByte(first[:same], '/') + 1
+	for i := range ids {
+		ids[i] = ids[i][folder:]
+	}
+	distinct := slices.Clone(ids)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	if len(distinct) < len(ids) || distinct[0] == "" || slices.ContainsFunc(ids, invalid.HasControl) {
+		return nil
+	}
+	return ids
+}
+
+// findFeatures returns res101.mat, or the one .mat beside att_splits.mat.
+func findFeatures(dir string) (string, error) {
+	if file := firstFile(dir, "res101.mat"); file != "" {
+		return file, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", invalid.File(dir, err)
+	}
+	var found []string
+	for _, e := range entries {
+		if strings.EqualFold(filepath.Ext(e.Name()), ".mat") && e.Name() != attSplitsFile {
+			found = append(found, e.Name())
+		}
+	}
+	if len(found) != 1 {
+		return "", wrong(dir, "", "res101.mat, or one .mat with features beside "+attSplitsFile,
+			cmp.Or(strings.Join(found, " and "), "none"))
+	}
+	return filepath.Join(dir, found[0]), nil
 }
 
 func (f *folder) readLocations(n int) (err error) {

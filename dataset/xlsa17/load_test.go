@@ -102,7 +102,7 @@ func TestLoadVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, want := newSmall(), smallDataset()
 			change(s, want)
-			got := testkit.Must(loadSmall(t, s, Options{}))(t)
+			got := testkit.Must(loadSmall(t, s, 0))(t)
 			wantSame(t, want, got)
 			testkit.NoError(t, check.Errors(got))
 		})
@@ -170,7 +170,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSmall()
 			tt.change(s)
-			testkit.Fails(loadSmall(t, s, Options{}))(t, tt.want...)
+			testkit.Fails(loadSmall(t, s, 0))(t, tt.want...)
 		})
 	}
 }
@@ -197,7 +197,7 @@ func TestSizesAreCheckedBeforeDataAreRead(t *testing.T) {
 		change(s)
 		dir := s.write(t)
 		var err error
-		if claimed := testkit.Allocated(func() { _, err = Load(t.Context(), dir, Options{NoCache: true}) }); claimed > n*n/4 {
+		if claimed := testkit.Allocated(func() { _, err = Load(t.Context(), dir, 0) }); claimed > n*n/4 {
 			t.Errorf("%s: %d bytes were claimed", want, claimed)
 		}
 		testkit.WantError(t, err, want)
@@ -211,7 +211,7 @@ func TestDevSplits(t *testing.T) {
 		{Train: []int{1, 3}, Val: []int{0, 2}, Test: []int{4, 5}},
 	}
 	for dev, split := range want {
-		got := testkit.Must(loadSmall(t, s, Options{DevSplit: dev + 1}))(t)
+		got := testkit.Must(loadSmall(t, s, dev+1))(t)
 		testkit.Equal(t, fmt.Sprintf("division %d", dev+1), []any{got.Split, got.DevSplits}, []any{split, want})
 	}
 	for _, tt := range []struct {
@@ -224,7 +224,7 @@ func TestDevSplits(t *testing.T) {
 		{2, func() { s.column("trainval_loc", 1, 2, 3, 4, 5, 8, 9) }, []string{attSplitsFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 	} {
 		tt.change()
-		testkit.Fails(loadSmall(t, s, Options{DevSplit: tt.devSplit}))(t, tt.want...)
+		testkit.Fails(loadSmall(t, s, tt.devSplit))(t, tt.want...)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestMiniFixture(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"plain", "compressed"} {
-		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), Options{NoCache: true}))(t)
+		d := testkit.Must(Load(t.Context(), filepath.Join("testdata", form), 0))(t)
 		testkit.NoError(t, check.Errors(d))
 		testkit.NearAll(t, "features", d.Features.Data, slices.Concat(e.Features...), 1e-7)
 		testkit.NearAll(t, "descriptions", d.Descriptions.Data, u, 1e-7)

@@ -64,15 +64,6 @@ func WriteNew(path string, write func(io.Writer) error) error {
 	return ofFile(path, err)
 }
 
-// WriteNamed is Write for a file in dir whose path write returns. A file or link there is replaced.
-func WriteNamed(dir string, write func(io.Writer) (path string, err error)) error {
-	path := ""
-	return ofFile(dir, replace(filepath.Join(dir, "file"), nil, func(w io.Writer) (err error) {
-		path, err = write(w)
-		return err
-	}, func(from, _ string) error { return os.Rename(from, path) }))
-}
-
 // ofFile returns the error of writing a file. One that names another place, such as the input of the
 // caller, is not one of the file.
 func ofFile(path string, err error) error {

@@ -105,7 +105,7 @@ func TestInfiniteFeatures(t *testing.T) {
 //	    cases.append({"gamma": gamma, "lambda": lam, "normalise": unit, "w": w.ravel().tolist(), "val": (v @ w @ s.T).ravel().tolist()})
 //	json.dump(cases, open("model/baseline/eszsl/testdata/mini.json", "w"))
 func TestAgreesWithNumpy(t *testing.T) {
-	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", xlsa17.Options{NoCache: true}))(t)
+	d := testkit.Must(xlsa17.Load(t.Context(), "../../../dataset/xlsa17/testdata/plain", 0))(t)
 	var cases []struct {
 		eszsl.Settings
 		W, Val []float64
