@@ -27,7 +27,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/results"
 	"github.com/lago-train/lago-train/experiments/studies"
-	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -36,13 +35,13 @@ import (
 // objects are those whose keys docs/files.md lists: each below its heading, and those that are
 // part of others together, below "Shared objects". Of others it has the type.
 var objects, shared, others = map[string]any{
-	"trial.json": train.Record{}, "curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
+	"curve.jsonl": train.Epoch{}, "result.json": train.StoredResult{},
 	"Stored results": lab.Stored{}, "run": studies.MethodAccuracy{}, "compare": studies.ComparedMethods{},
 	"evaluate": evaluation.Evaluation{}, "explain": predictor.Explanation{},
 }, map[string]any{
 	"summary": lab.Summary{}, "interval": metrics.Interval{}, "difference": metrics.Difference{},
 	"measured": results.Measured{}, "method": results.Method{}, "method difference": studies.MethodDifference{},
-	"edge": lab.Edge{}, "missing": lab.Missing{}, "blas": blas.Info{},
+	"edge": lab.Edge{}, "missing": lab.Missing{},
 	"calibration": evaluation.Calibration{}, "stacking": evaluation.Stacking{}, "comparison": predictor.Comparison{}, "group": predictor.Group{},
 	"term": predictor.Term{}, "pair": predictor.Pair{}, "probability": predictor.Probability{},
 }, map[string]any{
@@ -50,7 +49,7 @@ var objects, shared, others = map[string]any{
 	"`ablate`, `sweep-k`, `noise`": results.Accuracies{}, "`report`": results.ReportSummary{},
 	"`runs`": results.RunList{}, "`dataset list`": catalog.Listing{}, "`dataset check`": catalog.Report{},
 	"`dataset describe`": catalog.Described{}, "`dataset split`": check.SplitReport{},
-	"`dataset extract`": extract.Extracted{}, "`extract.json`": openlayout.Extraction{},
+	"`dataset extract`": extract.Extracted{}, "`extract.json`": openlayout.Extraction{}, "`trial.json`": train.Record{},
 }
 
 var keyTable = regexp.MustCompile(`(?m)^\| (key|object) \| .*\n(\|.*\n)+`)
