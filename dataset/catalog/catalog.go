@@ -25,6 +25,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/xlsa17"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
+	"github.com/lago-train/lago-train/internal/table"
 )
 
 // EnvDataDir is the environment variable of the data directory.
@@ -278,4 +279,82 @@ func Picture(ctx context.Context, d *dataset.Dataset, row, side int) (image.Imag
 		return nil, nil
 	}
 	return images.Thumbnail(ctx, path, side)
+}
+
+// Listing is the data sets that can be named. Its JSON keys are stable.
+type Listing struct {
+	DataDir  string  `json:"data_dir"`
+	Datasets []Entry `json:"datasets"`
+}
+
+// Entry is a data set that the program generates, or a folder of the data directory. Sizes
+// are 0 unless it is usable. Its JSON keys are stable.
+type Entry struct {
+	Name       string `json:"name"`
+	Layout     string `json:"layout"`            // open or xlsa17; empty if generated or unknown
+	Usable     bool   `json:"usable"`            // whether the check finds no problem
+	Problem    string `json:"problem,omitempty"` // the first one
+	Problems   int    `json:"problems"`          // 0 too for a folder with no file of a data set
+	Samples    int    `json:"samples"`
+	Dimensions int    `json:"dimensions"`
+	Train      int    `json:"train_classes"`
+	Val        int    `json:"val_classes"`
+	Test       int    `json:"test_classes"`
+	Attributes int    `json:"attributes"`
+	Groups     int    `json:"groups"` // 0 if they are unknown
+}
+
+// List checks the data set that the program generates and the folders of the data directory, which need not
+// hold data sets; onName is called before each folder is read. A data directory that does not exist has none.
+func List(ctx context.Context, o Options, onName func(string)) (*Listing, error) {
+	l := &Listing{DataDir: DataDir(o.DataDir)}
+	names, err := folders(l.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range append([]string{glyphsName}, names...) {
+		path := name
+		if i > 0 {
+			path = l.DataDir + "/" + name
+			onName(name)
+		}
+		r, err := findErrors(ctx, path, o)
+		e := Entry{Name: name, Usable: r.OK, Layout: r.layout}
+		switch d := r.Data; {
+		case err != nil && !errors.As(err, new(*invalid.Error)):
+			return nil, err
+		case err != nil && !errors.Is(err, errNoFiles):
+			e.Problem, e.Problems = err.Error(), 1
+		case r.OK:
+			e.Samples, e.Dimensions, e.Attributes, e.Groups = d.Features.Rows, d.Features.Cols,
+				len(d.Attributes), len(d.Groups)
+			e.Train, e.Val, e.Test = len(d.Split.Train), len(d.Split.Val), len(d.Split.Test)
+		case err == nil:
+			e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
+		}
+		l.Datasets = append(l.Datasets, e)
+	}
+	return l, nil
+}
+
+// Tables has one data set per line, and what is wrong with those that are not usable.
+func (l *Listing) Tables() []*table.Table {
+	t := table.New("", "data set", "layout", "samples x features", "train / val / test classes",
+		"attributes / groups", "status").Right(3, 4, 5)
+	for _, e := range l.Datasets {
+		switch {
+		case e.Usable:
+			t.Row(e.Name, cmp.Or(e.Layout, "generated"), fmt.Sprintf("%d x %d", e.Samples, e.Dimensions),
+				fmt.Sprintf("%d/%d/%d", e.Train, e.Val, e.Test), fmt.Sprintf("%d/%d", e.Attributes, e.Groups),
+				"usable")
+		case e.Problems == 0:
+			t.Row(e.Name, "-", "-", "-", "-", "no data set")
+		default:
+			t.Row(e.Name, cmp.Or(e.Layout, "-"), "-", "-", "-", format.Count(e.Problems, "problem"))
+			t.Note("%s: %s", e.Name, e.Problem)
+		}
+	}
+	return []*table.Table{
+		t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir),
+	}
 }

@@ -41,7 +41,7 @@ func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
 				return err
 			}
 			raw, stacked = append(raw, *e.Raw), append(stacked, *e.Calibrated)
-			corrected = append(corrected, e.Corrected())
+			corrected = append(corrected, e.AsScored)
 		}
 		g.Methods = append(g.Methods, GeneralisedMethod{
 			m.Name, evaluation.Pool(raw), evaluation.Pool(corrected), evaluation.Pool(stacked),

@@ -5,61 +5,21 @@ package evaluation
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/model/adapt"
 	"github.com/lago-train/lago-train/train/metrics"
 )
-
-// ScoreKind says how scores relate to probabilities.
-type ScoreKind string
-
-// The kinds of scores.
-const (
-	// Logits are scores whose softmax is p(z|x), such as log p(z|x), the scores of LAGO.
-	Logits ScoreKind = "logits"
-	// BareScores only rank the classes. With a temperature T that validation chose, the softmax of s/T is
-	// p(z|x).
-	BareScores ScoreKind = "scores"
-)
-
-// scored is samples to predict as one of some classes, with their scores.
-type scored struct {
-	names  []string      // of the classes
-	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen
-	labels []int         // of the samples, columns of the scores
-	rows   []int         // of the samples in their data set
-	ids    []string      // of the samples of that data set, nil if it has none
-	kind   ScoreKind
-	// T of the probabilities that predict prints, 0 if the scores are none
-	temperature float64
-	omega       float64                 // of the scores
-	scores      dataset.Matrix[float32] // samples x classes
-	// Unless all classes are unseen: scores without correction, and those that stacking is applied to, if it
-	// was chosen.
-	raw, corrected dataset.Matrix[float32]
-	stacking       *model.Stacking
-	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
-	// the columns of the seen classes are left out.
-	alone dataset.Matrix[float32]
-}
-
-// check returns an error if s cannot be evaluated. scores and labels are where they are from.
-func (s *scored) check(scores, labels string) error {
-	if err := metrics.CheckScores(s.scores); err != nil {
-		return invalid.At(scores, err)
-	}
-	if s.sides != nil {
-		return invalid.At(labels, s.sides.Check(s.labels))
-	}
-	return nil
-}
 
 // Evaluation is what was measured of a model. Accuracies are fractions and, unless stated otherwise, means
 // over classes. Numbers that do not exist are null; Notes say why.
@@ -86,7 +46,7 @@ type Evaluation struct {
 
 	Intervals Intervals `json:"intervals"` // over classes
 
-	Kind ScoreKind `json:"score_kind"` // logits or scores
+	Kind string `json:"score_kind"` // logits or scores
 	Calibration
 	// of the probabilities that predict prints; null if it prints scores
 	Temperature *Tempered `json:"temperature"`
@@ -98,8 +58,9 @@ type Evaluation struct {
 
 	Notes []string `json:"notes"` // remarks, as sentences
 
+	AsScored Stacking `json:"-"` // of seen and unseen classes
+
 	scored       *scored
-	asScored     Stacking       // of seen and unseen classes
 	calibrations []*Calibration // that exist and differ: without and with the temperature
 }
 
@@ -228,7 +189,7 @@ type ClassAccuracy struct {
 
 const maxMistakes = 10 // listed; samples.csv has all
 
-// evaluate evaluates scores that passed check.
+// evaluate evaluates samples.
 func evaluate(s *scored) *Evaluation {
 	tally, none := metrics.Count(s.scores, s.labels), metrics.ClassInterval(nil)
 	accuracy, interval := tally.Accuracy(), tally.Interval()
@@ -243,7 +204,7 @@ func evaluate(s *scored) *Evaluation {
 	if r.UnseenSamples, r.UnseenClasses = r.Samples, r.Classes; s.sides != nil {
 		r.generalise()
 	}
-	if s.kind != BareScores {
+	if s.kind != bareScores {
 		r.Calibration = calibrate(s, 1, "as scored")
 		r.calibrations = append(r.calibrations, &r.Calibration)
 	}
@@ -264,7 +225,7 @@ func (r *Evaluation) listClasses(tally metrics.Tally) {
 	s := r.scored
 	confusion, err := metrics.Confuse(s.scores, s.labels)
 	if err != nil {
-		panic(err) // check refuses NaN
+		panic(err) // score refuses NaN
 	}
 	for _, pair := range confusion {
 		if z, k, n := pair[0], pair[1], pair[2]; z != k {
@@ -296,17 +257,14 @@ func (r *Evaluation) generalise() {
 
 	r.UnseenSamples, r.UnseenClasses = len(labels), alone.Cols
 	raw := s.stack(s.raw, 0, 0)
-	r.asScored, r.Raw = s.stack(s.scores, s.omega, 0), &raw
-	r.Seen, r.Unseen, r.HarmonicMean = &r.asScored.Seen, &r.asScored.Unseen, &r.asScored.Mean
-	r.Intervals.GeneralisedInterval, r.AUSUC = r.asScored.Intervals, &r.asScored.AUSUC
+	r.AsScored, r.Raw = s.stack(s.scores, s.omega, 0), &raw
+	r.Seen, r.Unseen, r.HarmonicMean = &r.AsScored.Seen, &r.AsScored.Unseen, &r.AsScored.Mean
+	r.Intervals.GeneralisedInterval, r.AUSUC = r.AsScored.Intervals, &r.AsScored.AUSUC
 	if c := s.stacking; c != nil {
 		stacked := s.stack(s.corrected, c.Omega, c.Gamma)
 		r.Calibrated = &stacked
 	}
 }
-
-// Corrected returns the accuracies of seen and unseen classes together as scored.
-func (r *Evaluation) Corrected() Stacking { return r.asScored }
 
 // calibrate evaluates the probabilities with a temperature.
 func calibrate(s *scored, temperature float64, label string) Calibration {
@@ -318,4 +276,168 @@ func calibrate(s *scored, temperature float64, label string) Calibration {
 
 func (r *Evaluation) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Tables shows accuracy, calibration and the most frequent mistakes.
+func (r *Evaluation) Tables() []*table.Table {
+	list := []*table.Table{r.sourceTable(), r.accuracyTable()}
+	if r.Adapted != nil {
+		list = append(list, r.Adapted.table())
+	}
+	if r.Seen != nil {
+		list = append(list, r.generalisedTable())
+	}
+	if len(r.calibrations) > 0 {
+		list = append(list, r.calibrationTable())
+	}
+	if len(r.Mistakes) > 0 {
+		t := table.New("Most frequent mistakes", "true class", "predicted", "samples", "of the class").
+			Right(4)
+		for _, m := range r.Mistakes {
+			t.Row(m.True, m.Predicted, m.Samples, format.Percent(m.Share))
+		}
+		list = append(list, t)
+	}
+	for _, note := range r.Notes {
+		list = append(list, table.New("Note: "+note+"."))
+	}
+	return list
+}
+
+func (s Source) title() string {
+	title := fmt.Sprintf("%s, %s", format.Printable(s.Dataset), s.Split)
+	if s.Candidates != s.Split+" classes" {
+		title += " among " + format.Printable(s.Candidates)
+	}
+	return title
+}
+
+// sourceTable says what was evaluated.
+func (r *Evaluation) sourceTable() *table.Table {
+	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"),
+		format.Count(r.Classes, "class")))
+	if seen := r.Classes - r.UnseenClasses; seen > 0 {
+		t.Note("unseen: %s of %s; seen: %s of %s", format.Count(r.UnseenSamples, "sample"),
+			format.Count(r.UnseenClasses, "class"),
+			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
+	}
+	return t.Note("predicted by %s, seed %d, %s", r.Source.Method, r.Source.Seed, r.Source.Model)
+}
+
+func (r *Evaluation) accuracyTable() *table.Table {
+	over := "classes"
+	if len(r.ByClass) == 1 { // see metrics.Tally
+		over = "samples"
+	}
+	t := table.New("", "accuracy", "per class", "95 % over "+over, "per sample").Right(2, 3, 4)
+	t.Row("top 1", format.Percent(r.PerClass), r.Intervals.PerClass, format.Percent(r.PerSample))
+	if r.Seen != nil {
+		t.Row("unseen among unseen (zsl)", format.Percent(r.ZSL), r.Intervals.ZSL)
+	}
+	return t
+}
+
+// table compares the predictions.
+func (r *Transductive) table() *table.Table {
+	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
+		"tau %g, %s, %s changed",
+		r.Temperature, r.Tau, format.Count(r.Rounds, "round"), format.Count(r.Changed, "prediction"))
+	t := table.New(title, "predictions", "per class", "95 % over classes", "per sample").Right(2, 3, 4)
+	t.Row("inductive", format.Percent(r.inductive.PerClass), r.interval,
+		format.Percent(r.inductive.PerSample))
+	t.Row("transductive", format.Percent(r.PerClass), r.Interval, format.Percent(r.PerSample))
+	t.Row("difference", format.Points(r.Difference.Mean), r.Difference.Interval,
+		format.Points(r.PerSample-r.inductive.PerSample))
+	t.Note("p = %.2g by paired permutation over classes", r.Difference.P)
+	if r.Warning != "" {
+		t.Note("Warning: %s.", r.Warning)
+	}
+	if r.Declined {
+		t.Note("Not adapted: most of the candidate classes seem to be absent.")
+	}
+	return t
+}
+
+// StackingHeader has the columns of Stacking.Cells, which are numbers.
+var StackingHeader = []string{"seen", "unseen", "harmonic mean", "95 % over classes", "AUSUC"}
+
+// Cells are the accuracies in a row of a table.
+func (s Stacking) Cells() []any {
+	return []any{
+		format.Percent(s.Seen), format.Percent(s.Unseen), format.Percent(s.Mean), s.Intervals.Mean,
+		fmt.Sprintf("%.3f", s.AUSUC),
+	}
+}
+
+// generalisedTable has the accuracies among seen and unseen classes, as scored, without correction and with
+// calibrated stacking.
+func (r *Evaluation) generalisedTable() *table.Table {
+	t := table.New("seen and unseen classes as candidates", append([]string{""}, StackingHeader...)...).
+		Right(2, 3, 4, 5, 6)
+	row := func(name string, s Stacking) { t.Row(append([]any{name}, s.Cells()...)...) }
+	row("as scored", r.AsScored)
+	if omega := r.AsScored.Omega; omega > 0 {
+		t.Note("as scored: corrected, omega %g, as predict and explain do", omega)
+		row("raw: without correction", *r.Raw)
+	}
+	if c := r.Calibrated; c != nil {
+		row(fmt.Sprintf("stacked: omega %g, gamma %.4g", c.Omega, c.Gamma), *c)
+		t.Note("stacked: calibrated stacking (Chao et al. 2016) of corrected scores, no part of predictions")
+	}
+	return t.Note("AUSUC: area under the curve of seen against unseen, over all gammas")
+}
+
+func (r *Evaluation) calibrationTable() *table.Table {
+	t := table.New("Calibration of the probabilities", "").Right(2, 3)
+	t.Row("expected calibration error, " + format.Count(len(r.calibrations[0].Reliability), "bin"))
+	t.Row("negative log-likelihood")
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, c.label)
+		for i, v := range []*float64{c.ECE, c.NLL} {
+			t.Rows[i] = append(t.Rows[i], fmt.Sprintf("%.4f", *v))
+		}
+	}
+	if r.scored.temperature > 0 {
+		t.Note("temperature %.4g: the probabilities that predict prints", r.scored.temperature)
+	}
+	return t
+}
+
+// WriteCSV writes samples.csv and classes.csv into a folder, which it creates if necessary. write writes
+// a file as fileio.Write does.
+func (r *Evaluation) WriteCSV(dir string, write func(path string, write func(io.Writer) error) error) error {
+	classes := table.New("classes", "class", "unseen", "samples", "accuracy")
+	for _, c := range r.ByClass {
+		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return invalid.File(dir, err)
+	}
+	for _, t := range []*table.Table{r.sampleTable(), classes} {
+		if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Evaluation) sampleTable() *table.Table {
+	s := r.scored
+	t := table.New("samples", "row", "label", "true class", "predicted")
+	for i, label := range s.labels {
+		t.Row(s.rows[i], label, s.names[label], s.names[metrics.Argmax(s.scores.Row(i))])
+	}
+	for _, c := range r.calibrations {
+		t.Header = append(t.Header, "confidence "+c.label)
+		for i := range t.Rows {
+			t.Rows[i] = append(t.Rows[i], c.confidence[i])
+		}
+	}
+	if s.ids != nil {
+		t.Header = append(t.Header, "id")
+		for i, row := range s.rows {
+			t.Rows[i] = append(t.Rows[i], s.ids[row])
+		}
+	}
+	return t
 }

@@ -30,14 +30,14 @@ func matrixOf(rows ...[]float32) dataset.Matrix[float32] {
 func birds() *scored {
 	scores := matrixOf([]float32{5, 1, 2}, []float32{0, 3, 2}, []float32{1, 4, 4}, []float32{7, 2, 5}, []float32{1, 2, 3})
 	return &scored{
-		scores: scores, raw: scores, kind: Logits, temperature: 1, labels: []int{0, 0, 1, 2, 2}, sides: metrics.Sides{false, false, true},
+		scores: scores, raw: scores, kind: logits, temperature: 1, labels: []int{0, 0, 1, 2, 2}, sides: metrics.Sides{false, false, true},
 		corrected: scores, stacking: &model.Stacking{Omega: 0.25, Gamma: 0.5},
 		names: []string{"owl", "crow", "wren"}, rows: []int{4, 6, 7, 9, 11},
 	}
 }
 
 // oddsOfThree are correct three times of four, with odds of 9 : 1 at T = 1.
-func oddsOfThree(kind ScoreKind) *scored {
+func oddsOfThree(kind string) *scored {
 	row := []float32{float32(2 * math.Log(3)), 0}
 	return &scored{scores: matrixOf(row, row, row, row), kind: kind, temperature: 2, labels: []int{0, 0, 1, 0}, names: []string{"a", "b"}, rows: []int{0, 1, 2, 3}}
 }
@@ -59,12 +59,12 @@ func TestEvaluateByHand(t *testing.T) {
 
 // The temperature 2 turns odds of 9 : 1 into 3 : 1, which matches the accuracy.
 func TestTemperature(t *testing.T) {
-	for _, kind := range []ScoreKind{Logits, BareScores} {
+	for _, kind := range []string{logits, bareScores} {
 		e := evaluate(oddsOfThree(kind))
 		if e.Temperature == nil || e.Temperature.Temperature != 2 || *e.Temperature.ECE > 1e-6 {
 			t.Fatalf("%s: temperature %+v", kind, e.Temperature)
 		}
-		if kind == BareScores {
+		if kind == bareScores {
 			if e.ECE != nil || len(e.calibrations) != 1 {
 				t.Errorf("bare scores have probabilities: %+v", e.Calibration)
 			}
@@ -103,7 +103,7 @@ func TestWriteCSV(t *testing.T) {
 
 // Numbers that do not exist are null in JSON.
 func TestWithoutNumbers(t *testing.T) {
-	s := *oddsOfThree(BareScores)
+	s := *oddsOfThree(bareScores)
 	s.temperature = 0
 	text := string(testkit.Must(json.Marshal(evaluate(&s)))(t))
 	testkit.WantText(t, text, `"seen":null`, `"ausuc":null`, `"calibrated":null`, `"ece":null`, `"temperature":null`, `"by_class":[`, "not probabilities")

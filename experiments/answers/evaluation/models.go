@@ -209,7 +209,7 @@ func (q Request) samples() (s *scored, ofUnseen int, err error) {
 	if dev && q.Model.Trial.HoldOut {
 		samples = samples.Without(d.TestSeen)
 	}
-	s = &scored{names: c.Names, sides: q.sides(), ids: d.IDs, kind: BareScores}
+	s = &scored{names: c.Names, sides: q.sides(), ids: d.IDs, kind: bareScores}
 	choosing, held := d.HeldOut()
 	if dev {
 		held = choosing
@@ -236,6 +236,31 @@ func (q Request) samples() (s *scored, ofUnseen int, err error) {
 	return s, len(samples.Rows), nil
 }
 
+// The kinds of scores: logits have p(z|x) as their softmax, such as log p(z|x), the scores of LAGO; bare scores
+// only rank the classes, and the softmax of s/T is p(z|x) with a temperature T that validation chose.
+const logits, bareScores = "logits", "scores"
+
+// scored is samples to predict as one of some classes, with their scores.
+type scored struct {
+	names  []string      // of the classes
+	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen
+	labels []int         // of the samples, columns of the scores
+	rows   []int         // of the samples in their data set
+	ids    []string      // of the samples of that data set, nil if it has none
+	kind   string
+	// T of the probabilities that predict prints, 0 if the scores are none
+	temperature float64
+	omega       float64                 // of the scores
+	scores      dataset.Matrix[float32] // samples x classes
+	// Unless all classes are unseen: scores without correction, and those that stacking is applied to, if it
+	// was chosen.
+	raw, corrected dataset.Matrix[float32]
+	stacking       *model.Stacking
+	// alone are the scores of the samples of unseen classes for these alone. If it is empty,
+	// the columns of the seen classes are left out.
+	alone dataset.Matrix[float32]
+}
+
 // score scores samples for the candidates, as predict does and, where seen classes are among them, with other
 // omegas.
 func (q Request) score(ctx context.Context) (*scored, error) {
@@ -248,7 +273,7 @@ func (q Request) score(ctx context.Context) (*scored, error) {
 		return nil, err
 	}
 	if m.Method.Name == methods.LAGO {
-		s.kind = Logits // log p(z|x)
+		s.kind = logits // log p(z|x)
 	}
 	p, err := m.Predictor(c, predictor.Options{})
 	if err != nil {
@@ -282,5 +307,11 @@ func (q Request) score(ctx context.Context) (*scored, error) {
 	if err != nil {
 		return nil, invalid.At(m.Path, err)
 	}
-	return s, s.check(m.Path, q.Data.Name)
+	if err := metrics.CheckScores(s.scores); err != nil {
+		return nil, invalid.At(m.Path, err)
+	}
+	if s.sides != nil {
+		return s, invalid.At(q.Data.Name, s.sides.Check(s.labels))
+	}
+	return s, nil
 }

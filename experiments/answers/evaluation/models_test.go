@@ -65,10 +65,10 @@ func TestStackingOfCorrectedScores(t *testing.T) {
 		return evaluated(t, Request{Data: l.Data, Candidates: all(l.Data), Model: m})
 	}
 	raw, corrected := of(0), of(1)
-	testkit.Equal(t, "raw", raw.Raw.Generalised, raw.asScored.Generalised)
+	testkit.Equal(t, "raw", raw.Raw.Generalised, raw.AsScored.Generalised)
 	testkit.Equal(t, "raw beside a correction", corrected.Raw.Generalised, raw.Raw.Generalised)
 	testkit.Equal(t, "stacked beside a correction", corrected.Calibrated.Generalised, raw.Calibrated.Generalised)
-	testkit.Equal(t, "stacked", raw.Calibrated.Generalised, corrected.asScored.scores.At(0.5))
+	testkit.Equal(t, "stacked", raw.Calibrated.Generalised, corrected.AsScored.scores.At(0.5))
 	testkit.Equal(t, "area of the same scores", raw.Calibrated.AUSUC, *corrected.AUSUC)
 	testkit.Equal(t, "corrected as without", *corrected.HarmonicMean == *raw.HarmonicMean, false)
 	testkit.WantText(t, testlab.Text(corrected.Tables()), "│ as scored ", "│ raw", "│ stacked: omega 1, gamma 0.5 ", "as scored: corrected, omega 1, as predict")
@@ -150,7 +150,7 @@ func TestEvaluate(t *testing.T) {
 		e := evaluated(t, Request{Data: l.Data, Model: m})
 		own := accuracyOf(t, m)
 		testkit.Equal(t, split+": accuracies", []float64{e.PerClass, e.PerSample, e.ZSL}, []float64{own.PerClass, own.PerSample, own.PerClass})
-		testkit.Equal(t, "split and kind", []any{e.Source.Split, e.Kind, e.ECE != nil}, []any{split, Logits, true})
+		testkit.Equal(t, "split and kind", []any{e.Source.Split, e.Kind, e.ECE != nil}, []any{split, logits, true})
 	}
 }
 
@@ -186,7 +186,7 @@ func TestEvaluateGeneralised(t *testing.T) {
 	for _, z := range d.Split.Test {
 		sides[z] = true
 	}
-	testkit.Equal(t, "as scored", e.asScored.Generalised, metrics.NewStacking(scores, labels, sides).At(0))
+	testkit.Equal(t, "as scored", e.AsScored.Generalised, metrics.NewStacking(scores, labels, sides).At(0))
 	testkit.Near(t, "zsl", e.ZSL, accuracyOf(t, m).PerClass, 1e-9)
 }
 
@@ -195,7 +195,7 @@ func TestEvaluateBaseline(t *testing.T) {
 	l := heldOutLab(t)
 	eszsl := trainOne(t, l, "eszsl", train.Test, 1, nil)
 	bare := evaluated(t, Request{Data: l.Data, Model: eszsl})
-	testkit.Equal(t, "kind and method", []any{bare.Kind, bare.Source.Method}, []any{BareScores, "eszsl"})
+	testkit.Equal(t, "kind and method", []any{bare.Kind, bare.Source.Method}, []any{bareScores, "eszsl"})
 	testkit.Equal(t, "ECE, temperature", []bool{bare.ECE != nil, bare.Temperature != nil}, []bool{false, false})
 	testkit.Near(t, "zsl", bare.ZSL, accuracyOf(t, eszsl).PerClass, 1e-9)
 	testkit.WantText(t, bare.Notes[0], "no temperature is stored")
