@@ -407,7 +407,7 @@ shorten() {
   awk '
     /^correction of / { next }
     /^┌/ { held = $0; next }
-    held { first = held; held = ""; if (/ settings chosen that /) skip = 1; else print first }
+    held { first = held; held = ""; if (/ settings (chosen )?that /) skip = 1; else print first }
     skip && /^(└|\*:)/ { skip = /^└/ ? 2 : skip; next }
     skip == 1 { next }
     { skip = 0; print }

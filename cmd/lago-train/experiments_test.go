@@ -187,9 +187,12 @@ func TestFailedRunsFailTheCommand(t *testing.T) {
 // What --print-config prints is the run that it was printed for, and nothing is trained.
 func TestPrintConfig(t *testing.T) {
 	e := lagoTrain(t, "run", "--dataset", "cub", "--variant", "k-soft", "--config", writeConfig(t, `{"zeta": 2}`), "--lr", "0.25", "--print-config")
-	testkit.WantText(t, e.stderr, "0.25           --lr\n", "settings.json\n", "preset: the authors' settings for k-soft on CUB\n")
+	testkit.WantText(t, e.stderr, "0.25                  --lr\n", "settings.json\n", "preset: the authors' settings for k-soft on CUB\n")
 	testkit.WantText(t, e.stdout, `"k": 30`, `"lr": 0.25`, `"zeta": 2`, `"epochs": 200`)
 	testkit.Equal(t, "printed again", succeeds(t, "run", "--config", writeConfig(t, e.stdout), "--print-config"), e.stdout)
+	e = lagoTrain(t, "run", "--dataset", "glyphs", "--method", "k-soft", "--print-config")
+	testkit.WantText(t, e.stderr, "\npreprocess   sqrt,l2,whiten        chosen from the data (auto)\n", "\nk            30                    chosen from the data (0)\n")
+	testkit.WantText(t, e.stdout, `"preprocess": "auto"`)
 }
 
 func TestFindModel(t *testing.T) {

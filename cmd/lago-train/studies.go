@@ -109,6 +109,9 @@ func (o *studyOptions) run(c *cli.Context) error {
 	}
 	d, err := o.openDataset(c)
 	if o.printOnly {
+		if err != nil {
+			logrus.Warnf("settings that the data choose are not shown: %v", err)
+		}
 		return o.printConfig(c, d)
 	}
 	if err != nil {
@@ -166,8 +169,8 @@ func (o *studyOptions) askModel(c *cli.Context) error {
 	return o.print(o.study.(results.OfModel).AskModel(d, m.Saved))
 }
 
-// printConfig prints the settings of the only preset, and where each comes from. If the data cannot be read,
-// these are those of the paper.
+// printConfig prints the settings of the only preset, on stderr with what the data choose and where each
+// comes from. If the data cannot be read, these are those of the paper.
 func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	if err := o.request.Resolve(c.Context, d == nil || config.IsPublished(d)); err != nil {
 		return err
@@ -176,12 +179,20 @@ func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	if p.Epochs = p.DevEpochs(); p.Stage == config.OnlyTest {
 		p.Epochs = p.TestEpochs()
 	}
-	for _, s := range p.Settings().Used() {
+	chosen := p.Config
+	if d != nil {
+		chosen = p.On(d)
+	}
+	for _, s := range chosen.Settings().Used() {
 		origin := cmp.Or(p.Origins[s.Key], "default")
 		if origin == config.FromPreset {
 			origin += ": " + p.Source
 		}
-		if _, err := fmt.Fprintf(os.Stderr, "%-12s %-14v %s\n", s.Key, s.Value(), origin); err != nil {
+		if left := p.Value(s.Key); left != s.Value() {
+			origin = fmt.Sprintf("chosen from the data (%v)", left)
+		}
+		_, err := fmt.Fprintf(os.Stderr, "%-12s %-21s %s\n", s.Key, format.Setting(s.Value()), origin)
+		if err != nil {
 			return err
 		}
 	}

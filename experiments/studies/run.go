@@ -48,7 +48,7 @@ type MethodAccuracy struct {
 	ESZSL *results.Measured `json:"eszsl,omitempty"`
 	// accuracy of the method minus that of ESZSL, over these classes
 	Difference *metrics.Difference `json:"difference,omitempty"`
-	Learning   *results.Learning   `json:"learning,omitempty"` // curve; none for a closed form
+	Learning   *results.Learning   `json:"learning,omitempty"` // none for a closed form
 
 	Seconds float64  `json:"seconds"`     // training time of all runs
 	RunDirs []string `json:"run_dirs"`    // folders of the runs
@@ -215,9 +215,9 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	if r.Test == nil {
 		epochs = fmt.Sprintf("the best average at epoch %d", r.Epochs)
 	}
-	t := table.New(fmt.Sprintf("%s on %s, stage %s: per-class accuracy of %s, %s", r.title(), r.Dataset, r.Stage,
-		format.Count(r.Seeds, "seed"), epochs), "evaluated on", "classes", "accuracy", "95 % over classes",
-		"s.e.m.", "chance").Right(3, 4, 5, 6)
+	t := table.New(fmt.Sprintf("%s on %s, stage %s: per-class accuracy of %s, %s", r.title(), r.Dataset,
+		r.Stage, format.Count(r.Seeds, "seed"), epochs), "evaluated on", "classes", "accuracy",
+		"95 % over classes", "s.e.m.", "chance").Right(3, 4, 5, 6)
 	row := func(name string, m *results.Measured) {
 		if m != nil {
 			t.Row(name, m.Classes, m.MeanText(), m.Interval, m.PerClass.SEMText(), format.Percent(m.Chance()))
@@ -283,15 +283,16 @@ func (r *MethodAccuracy) summary() *table.Table {
 		t.Note("predict --adapt: not recommended (no reliable gain on %s)",
 			format.Count(a.Classes, "validation class"))
 	default:
-		t.Note("predict --adapt, with many unlabelled samples: %s points on the validation classes (95 %%: %s)",
-			format.Points(a.After-a.Before), *a.Interval)
+		t.Note("predict --adapt, with many unlabelled samples: %s points on the validation classes "+
+			"(95 %%: %s)", format.Points(a.After-a.Before), *a.Interval)
 	}
 	if r.Default && r.Next != "" {
 		groups := "groups"
 		if r.Config.Method.Variant() == model.Singletons {
 			groups = "no groups"
 		}
-		t.Note("method: %s, the default for attributes in %s; --method k-soft learns groups", r.Method, groups)
+		t.Note("method: %s, the default for attributes in %s; --method k-soft learns groups", r.Method,
+			groups)
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {

@@ -164,13 +164,13 @@ func (s *FoundSettings) Tables() []*table.Table {
 	best := s.Tried[:min(10, len(s.Tried))]
 	t := table.New(fmt.Sprintf("%s on %s: the best %d of %s by validation accuracy, the mean over %s",
 		s.Method, s.Dataset, len(best), format.Count(len(s.Tried), "setting"), format.Count(s.Folds, "fold")),
-		"settings; from the second on those that differ from the first", "best epoch", "accuracy of a try",
-		fmt.Sprintf("%d seeds, to the end", finalSeeds), "s.e.m.").Right(3, 4, 5)
+		"settings; below the first, those that differ from it", "best epoch", "accuracy, 1 seed",
+		fmt.Sprintf("accuracy, %d seeds", finalSeeds), "s.e.m.").Right(3, 4, 5)
 	for i, tried := range best {
 		var settings []string
 		for _, name := range s.Space {
 			if value, ok := tried.Settings[name]; ok && (i == 0 || value != best[0].Settings[name]) {
-				settings = append(settings, fmt.Sprintf("%s %v", name, value))
+				settings = append(settings, name+" "+format.Setting(value))
 			}
 		}
 		final := cmp.Or(tried.Final, &lab.Summary{})
@@ -178,16 +178,16 @@ func (s *FoundSettings) Tables() []*table.Table {
 			final.SEMText())
 	}
 	if len(s.Tried)+len(s.Missing) < s.Budget {
-		t.Note("the budget of %d settings was not used up: the space has no more", s.Budget)
+		t.Note("--budget %d: there are no more settings to try", s.Budget)
 	}
 	chosen := s.Chosen
-	t.Note("a try has one seed and a part of the epochs; the two best are trained to the end with all seeds")
-	t.Note("chosen: the first, %s (s.e.m. %s over %d seeds), %s by their average curve",
-		chosen.Accuracy.MeanText(), chosen.Accuracy.SEMText(), len(chosen.Accuracy.Values),
-		format.Count(chosen.Epochs, "epoch"))
+	t.Note("1 seed: trained for a part of the epochs; %d seeds: the two best settings, for all epochs",
+		finalSeeds)
+	t.Note("chosen: the first, %s, for %s", chosen.Accuracy.MeanText(), format.Count(chosen.Epochs, "epoch"))
 	for _, e := range chosen.Edges {
-		t.Note("  %s = %v is the %s value of the space: values beyond it may be better",
-			e.Setting, e.Value, e.End)
+		end := strings.TrimPrefix("the "+e.End+" of", "the outside of")
+		t.Note("  %s %s is %s the searched values: others beyond it may be better",
+			e.Setting, format.Setting(e.Value), cmp.Or(end, "outside"))
 	}
 	if s.File != "" {
 		words := []string{"run", "--config", s.File}

@@ -134,7 +134,7 @@ func TestChosenSettings(t *testing.T) {
 	}
 	s.Budget++ // as if the space had no more
 	testkit.WantText(t, testlab.Text(s.Tables()), "the best 6 of 6 settings by validation accuracy, the mean over 2 folds",
-		"the budget of 7 settings was not used up", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+format.ShellLine(c.File)+"\n")
+		"--budget 7: there are no more settings", "chosen: the first, "+s.Chosen.Accuracy.MeanText(), "  lago-train run --config "+format.ShellLine(c.File)+"\n")
 }
 
 // The errors name the folder of a run that failed.

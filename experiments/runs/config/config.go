@@ -144,11 +144,10 @@ func (c *Config) preprocessing() setting.List {
 			AutoPreprocess, preprocess.None, preprocess.SignedRoot, preprocess.L2, preprocess.Standardise,
 			preprocess.Whiten).In(setting.Training).Common().
 			Describe("`STEPS` preprocessing of the features: none, or a list of sqrt, l2, standardize and " +
-				"whiten; auto: l2; whiten but for singletons; sqrt if no value is negative, or " +
-				"standardize if scales differ").
+				"whiten; auto: chosen from the data, --print-config of run shows it").
 			Try(searchedChains...),
 		setting.Number("ridge", &c.Ridge, 0, setting.NotNegative).In(setting.Training).
-			If(c.mayWhiten(), "preprocess with whiten, which auto has but for singletons").
+			If(c.mayWhiten(), "preprocess with whiten, or with auto and a method other than singletons").
 			Describe("`G` ridge of the whitening X (X'X + G I)^(-1/2) sqrt(n); 0 takes one from "+
 				"the scale of the features").
 			Try(1e2, 1e3, 1e4, 1e5, 1e6),

@@ -168,8 +168,8 @@ func TestSettingsThatDoNotApplyAreRefused(t *testing.T) {
 		{"k", "5", `{}`, "k-soft, found method semantic-hard"},
 		{"lr_v", "0.5", `{"method": "singletons"}`, "expected methods " + learned + ", found method singletons"},
 		{"omega", "0.25", `{"correction": "none"}`, "expected corrections evidence and standardise, found correction none"},
-		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess with whiten, which auto has but for singletons, found preprocess none"},
-		{"ridge", "10", `{"method": "singletons"}`, "expected preprocess with whiten, which auto has but for singletons, found preprocess auto"},
+		{"ridge", "10", `{"preprocess": "none"}`, "expected preprocess with whiten, or with auto and a method other than singletons, found preprocess none"},
+		{"ridge", "10", `{"method": "singletons"}`, "expected preprocess with whiten, or with auto and a method other than singletons, found preprocess auto"},
 		{"patience", "5", `{"stage": "test"}`, "expected stages dev and full, found stage test"},
 	} {
 		given := flagged(c.key, c.text)

@@ -98,8 +98,8 @@ func DifferenceText(d metrics.Difference) string {
 	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
 }
 
-// Ranking says what the difference of two methods over some classes allows to conclude: nothing if the interval
-// holds 0 or p is not significant.
+// Ranking says what the difference of two methods over some classes allows to conclude: nothing if the
+// interval holds 0 or p is not significant.
 func Ranking(d metrics.Difference, method, baseline string, classes int) string {
 	best, _, _ := strings.Cut(baseline, " (")
 	conclusion := best + " is more accurate here: take --method " + strings.ToLower(best)

@@ -69,7 +69,7 @@ func (m Method) each(value func(Part) any) string {
 func (m Method) Correction() string {
 	return m.each(func(p Part) any {
 		if omega, on := p.Settings["omega"]; on {
-			return fmt.Sprint(p.Settings["correction"], " ", omega)
+			return fmt.Sprint(p.Settings["correction"], " ", format.Setting(omega))
 		}
 		return p.Settings["correction"]
 	})
@@ -82,10 +82,11 @@ const edgeMark = "*"
 // end of the searched values.
 func (m Method) Chosen() string {
 	marked := func(p Part, key string, value any) string {
+		text := format.Setting(value)
 		if slices.ContainsFunc(p.Edges, func(e lab.Edge) bool { return e.Setting == key }) {
-			return fmt.Sprint(value, edgeMark)
+			text += edgeMark
 		}
-		return fmt.Sprint(value)
+		return text
 	}
 	line := "epochs " + m.each(func(p Part) any { return marked(p, "epochs", p.Epochs) })
 	if m.Name == lab.LAGOMethod {
@@ -104,9 +105,6 @@ func (m Method) Chosen() string {
 	for _, key := range slices.Sorted(maps.Keys(shown)) {
 		line += fmt.Sprintf("; %s %s", key,
 			m.each(func(p Part) any { return marked(p, key, cmp.Or(p.Changed[key], any("default"))) }))
-	}
-	if len(shown) == 0 {
-		line += "; defaults"
 	}
 	return line
 }
@@ -210,33 +208,40 @@ func (c *MethodTable) Tables() []*table.Table {
 	if c.Parts > 1 {
 		test = "unseen"
 	}
+	// the same method can be a row of run, with its defaults
+	title, searched := "method", " (settings searched)"
+	if !slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Tried < 2 }) {
+		title, searched = title+searched, ""
+	}
 	t := table.New(fmt.Sprintf("%s on %s: per-class accuracy%s, %s", c.Title, c.Dataset,
 		InParts("unseen", c.Parts), chosen),
-		"method", "validation", test, "95 % over classes", overSeeds, "published", "tried").
+		title, "validation", test, "95 % over classes", overSeeds, "published", "tried").
 		Right(2, 3, 4, 5, 6, 7)
 	settings := table.New("", "method", "seeds", "seconds", "correction",
-		"settings chosen that are not the default").Right(3)
+		"epochs, and settings that are not the default").Right(3)
 	edges, corrections := false, false
 	for _, m := range c.Sorted() {
-		tried, chosen := format.Missing, m.Chosen()
+		tried, chosen, name := format.Missing, m.Chosen(), m.Label()
 		if m.Tried > 1 {
 			tried = fmt.Sprint(m.Tried)
+		}
+		if m.Tried > 1 && m.Variant == "" {
+			name += searched
 		}
 		if m.Corrections > 1 {
 			tried, corrections = fmt.Sprintf("%d x %d", m.Tried, m.Corrections), true
 		}
 		edges = edges || strings.Contains(chosen, edgeMark)
-		t.Row(m.Label(), m.Val.MeanText(), m.Test.MeanText(), m.Test.Interval,
+		t.Row(name, m.Val.MeanText(), m.Test.MeanText(), m.Test.Interval,
 			m.Test.PerClass.SEMText(), cmp.Or(m.Published, format.Missing), tried)
 		settings.Row(m.Label(), len(m.Test.PerClass.Values), fmt.Sprintf("%.1f", m.Seconds), m.Correction(),
 			chosen)
 	}
 	if corrections {
-		t.Note("tried: settings x corrections with each, of both kinds where scores are logarithms of " +
-			"probabilities, otherwise standardise alone")
+		t.Note("tried: number of settings x corrections of the scores")
 	}
 	if edges {
-		settings.Note("%s: at an end of the searched values or outside", edgeMark)
+		settings.Note("%s: the lowest or highest of the searched values, or outside them", edgeMark)
 	}
 	return []*table.Table{t, settings, MissingTable(c.Missing)}
 }

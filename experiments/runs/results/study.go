@@ -235,7 +235,7 @@ func (m Measured) Headline(method string) string {
 type Learning struct {
 	Train  int         `json:"train_classes"`      // among which training samples are predicted
 	Val    int         `json:"validation_classes"` // 0 without a dev stage
-	Epochs train.Curve `json:"epochs"`             // the first, that with the number of the test stage, and the last
+	Epochs train.Curve `json:"epochs"`             // the first, the chosen and the last
 }
 
 // NewLearning returns the learning curve of a run of an outcome, nil if it has one epoch.

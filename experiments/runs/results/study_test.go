@@ -16,9 +16,9 @@ import (
 // A value is shown for each part only where the parts differ.
 func TestChosen(t *testing.T) {
 	for want, parts := range map[string][]Part{
-		"epochs 3; k-soft; defaults": {{Variant: "k-soft", Epochs: 3}, {Variant: "k-soft", Epochs: 3}},
-		"epochs 3, 4; k-soft; alpha 0, default; lr 0.1": {
-			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 0.1, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
+		"epochs 3; k-soft": {{Variant: "k-soft", Epochs: 3}, {Variant: "k-soft", Epochs: 3}},
+		"epochs 3, 4; k-soft; alpha 0, default; lr 6.1e-05, 0.1": {
+			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 6.103515625e-05, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
 		},
 	} {
 		testkit.Equal(t, "chosen", Method{Name: lab.LAGOMethod, Parts: parts}.Chosen(), want)
