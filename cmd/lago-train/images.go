@@ -121,8 +121,7 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") || catalog.Generated(name) {
 		return wrong(c.Command.HelpName, "a name for a folder of the data directory", invalid.Quote(name))
 	}
-	var from string
-	if o.Shard, from, err = shardOf(c, o.Shard); err != nil {
+	if o.Shard, err = shardOf(c, o.Shard); err != nil {
 		return err
 	}
 	if o.Dir, err = filepath.Abs(filepath.Join(catalog.DataDir(o.DataDir), name)); err != nil {
@@ -147,7 +146,6 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	}
 	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}
-		lab.SayShard(err, o.Shard, from)
 	}
 	return err
 }

@@ -37,7 +37,6 @@ type studyOptions struct {
 	request config.Request
 	jobs    int
 	shard   lab.Shard
-	from    string // of the shard, see shardOf
 	outputs outputs
 
 	model     string // of results.OfModel
@@ -127,7 +126,6 @@ func (o *studyOptions) run(c *cli.Context) error {
 	}
 	found, err := results.Ask(c.Context, o.study, r, l)
 	if err != nil {
-		lab.SayShard(err, o.shard, o.from)
 		return err
 	}
 	if f, ok := found.(results.Followed); ok {
@@ -264,17 +262,18 @@ func shardSetting(to *lab.Shard) setting.Setting {
 		Noted("from Slurm or Kubernetes, otherwise all")
 }
 
-// shardOf returns the shard of the flag or else of the scheduler, and where it is from. A command without the
-// flag, such as run, is never divided.
-func shardOf(c *cli.Context, given lab.Shard) (s lab.Shard, from string, err error) {
+// shardOf returns the shard of the flag or else of the scheduler. A command without the flag, such as run, is
+// never divided.
+func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
 	if c.IsSet("shard") || findFlag(c.Command.Flags, "shard") == nil {
-		return given, "--shard", nil
+		return given, nil
 	}
-	if s, from, err = lab.ShardFromEnvironment(); s.Count > 1 {
+	s, from, err := lab.ShardFromEnvironment()
+	if s.Count > 1 {
 		logrus.Infof("this process has shard %d/%d, from %s; --shard 0/1 does everything",
 			s.Index, s.Count, from)
 	}
-	return s, from, err
+	return s, err
 }
 
 // openDataset opens the data set that the flags and the first preset say.
@@ -296,7 +295,7 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 		return nil, wrong("--jobs", "at most the number of --threads", strconv.Itoa(o.jobs))
 	}
 	var err error
-	if o.shard, o.from, err = shardOf(c, o.shard); err != nil {
+	if o.shard, err = shardOf(c, o.shard); err != nil {
 		return nil, err
 	}
 	if p := r.Presets[0]; r.From == config.Auto && !p.Paper() && config.PresetFor(p.Dataset, p.Method).
@@ -327,7 +326,7 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 		}
 	}
 	for _, p := range r.Presets {
-		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint() {
+		if p.ChosenOn != "" && p.ChosenOn != l.Fingerprint {
 			logrus.Warnf("%s: the settings were chosen on other data or another split of them",
 				p.Origins["fingerprint"])
 		}

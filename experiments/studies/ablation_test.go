@@ -43,7 +43,7 @@ func TestAblate(t *testing.T) {
 		if r.Labels[2] == implicit {
 			start = start.With("alpha", 0)
 		}
-		runs := testkit.Must(l.Do(t.Context(), start.Trials(l.Data, l.Fingerprint(), train.Dev, c.Base.DevEpochs())))(t)
+		runs := testkit.Must(l.Do(t.Context(), start.Trials(l.Data, l.Fingerprint, train.Dev, c.Base.DevEpochs())))(t)
 		want := results.Measure(lab.Evaluate(runs, start.Correction)).PerClass
 		if !gocmp.Equal(want, r.Accuracy) || i > 0 && a.Rows[i-1].Accuracy.Mean < r.Accuracy.Mean || r.Published != nil {
 			t.Errorf("%v: %+v, expected %+v", r.Labels, r.Accuracy, want)
@@ -67,7 +67,7 @@ func TestSweep(t *testing.T) {
 	c = c.On(l.Data)
 	labels := []string{"k-soft, 2", "k-soft, 9", "singletons, 9", "semantic-hard, 3"}
 	for i, alone := range []config.Config{c.With("k", 2), c.With("k", 9), trainedAlike(c, model.Singletons), trainedAlike(c, model.SemanticHard)} {
-		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Data, l.Fingerprint(), train.Dev, c.Epochs)))(t)
+		runs := testkit.Must(l.Do(t.Context(), alone.Trials(l.Data, l.Fingerprint, train.Dev, c.Epochs)))(t)
 		m := results.Measure(lab.Evaluate(runs, alone.Correction))
 		got := s.Rows[i]
 		if got.Label() != labels[i] || got.Reference != (i > 1) || len(got.Accuracy.Values) != 2 || !gocmp.Equal(m.PerClass, got.Accuracy) || m.Interval != got.Interval {

@@ -42,7 +42,7 @@ type Comparison struct {
 // Settings lists the settings of the study.
 func (c *Comparison) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
-	all := append([]string{lab.LAGOMethod}, methods.Labels()...)
+	all := append([]string{methods.LAGO}, methods.Labels()...)
 	return slices.Concat(r.SearchSettings(
 		"method", "lr", "lr_v", "bias_factor", "batch", "beta", "lambda", "alpha", "psi", "zeta", "k",
 		"prior", "complement", "freeze_prior", "omega", "ridge", "config",
@@ -91,7 +91,7 @@ func (c *Comparison) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 
 // arm is a method: LAGO, which starts from each of the paper's variants, one variant, or a baseline.
 func (c *Comparison) arm(name string) (lab.Arm, error) {
-	if name == lab.LAGOMethod {
+	if name == methods.LAGO {
 		starts := slices.DeleteFunc(slices.Clone(c.LAGO), func(c config.Config) bool {
 			return !c.Method.Variant().Info().Paper
 		})
@@ -184,7 +184,7 @@ func (r *ComparedMethods) setClasses(l *lab.Lab) {
 
 // Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
 func (r *ComparedMethods) Headline() (text string, validation float64) {
-	i := r.find(lab.LAGOMethod)
+	i := r.find(methods.LAGO)
 	if i < 0 {
 		return "", 0
 	}

@@ -33,7 +33,7 @@ func compareAll(l *lab.Lab) Comparison {
 	c := testlab.Config(l, config.DevThenTest, model.SemanticHard)
 	c.Preprocess = preprocess.None
 	return Comparison{
-		Methods: append([]string{lab.LAGOMethod, string(model.Singletons)}, baselines...),
+		Methods: append([]string{methods.LAGO, string(model.Singletons)}, baselines...),
 		LAGO:    testlab.Full(l, model.Singletons, model.SemanticHard), Common: c,
 	}
 }
@@ -105,7 +105,7 @@ func TestCompareByRotation(t *testing.T) {
 	l := testlab.New(t)
 	testkit.NoError(t, l.Rotate(4, 3, false))
 	c := compareAll(l)
-	c.Methods, c.LAGO = []string{lab.LAGOMethod, "eszsl"}, c.LAGO[1:]
+	c.Methods, c.LAGO = []string{methods.LAGO, "eszsl"}, c.LAGO[1:]
 	r := askComparison(t, l, c)
 	testkit.Equal(t, "parts, classes, methods, differences", []int{r.Parts, len(r.Classes), len(r.Methods), len(r.Differences)}, []int{4, 16, 2, 1})
 	for j, m := range r.Methods {
@@ -149,7 +149,7 @@ func TestIncompleteComparisons(t *testing.T) {
 
 // A difference that may be chance ranks no method.
 func TestVerdictsOfDifferences(t *testing.T) {
-	r := &ComparedMethods{MethodTable: results.MethodTable{Methods: []results.Method{{Name: lab.LAGOMethod, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
+	r := &ComparedMethods{MethodTable: results.MethodTable{Methods: []results.Method{{Name: methods.LAGO, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
 		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
 		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},

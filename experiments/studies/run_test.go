@@ -135,7 +135,7 @@ func TestRunNamesTheFolderOfAFailedSeed(t *testing.T) {
 	p := preset(l, config.OnlyDev)
 	p.Config = p.With("lr", 1e38)
 	_, err := results.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{p}}, l)
-	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Data, l.Fingerprint(), train.Dev, p.Epochs)[0].Name()))
+	testkit.WantError(t, err, filepath.Join(l.Root, p.Trials(l.Data, l.Fingerprint, train.Dev, p.Epochs)[0].Name()))
 	l.Data.Groups = nil
 	_, err = results.Ask(t.Context(), &Method{}, &config.Request{Presets: []config.Preset{preset(l, config.OnlyDev)}}, l)
 	testkit.WantError(t, err, "method: expected one that the data set allows, found semantic-hard: the data set has no attribute groups",

@@ -145,7 +145,7 @@ func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (r
 	r := &FoundSettings{
 		Dataset: c.Start.DataName(), Method: c.Start.Method.Label(), Budget: c.Budget, File: c.File,
 		Folds: len(o.Folds), Epochs: c.Start.DevEpochs(), Space: o.Keys, Tried: o.Tried,
-		Missing: append([]lab.Missing{}, o.Missing...), fingerprint: l.Fingerprint(),
+		Missing: append([]lab.Missing{}, o.Missing...), fingerprint: l.Fingerprint,
 		Chosen: ChosenSettings{Accuracy: *best.Final, Epochs: o.Epochs, Edges: o.Edges, Config: o.Chosen},
 	}
 	chosen := &r.Chosen.Config

@@ -123,8 +123,8 @@ func TestChosenSettings(t *testing.T) {
 	testkit.Equal(t, "accuracy of the best", s.Chosen.Accuracy, *s.Tried[0].Final)
 	given := testkit.Must(config.ReadFile(t.Context(), c.File))(t)
 	p := testkit.Must(config.Resolve(given, config.PresetFor))(t)
-	testkit.Equal(t, "stage, epochs, data", []any{p.Stage, p.Epochs, p.ChosenOn}, []any{config.OnlyTest, s.Chosen.Epochs, l.Fingerprint()})
-	want, got := s.Chosen.Config.Trials(l.Data, l.Fingerprint(), train.Test, p.Epochs), p.Trials(l.Data, l.Fingerprint(), train.Test, p.Epochs)
+	testkit.Equal(t, "stage, epochs, data", []any{p.Stage, p.Epochs, p.ChosenOn}, []any{config.OnlyTest, s.Chosen.Epochs, l.Fingerprint})
+	want, got := s.Chosen.Config.Trials(l.Data, l.Fingerprint, train.Test, p.Epochs), p.Trials(l.Data, l.Fingerprint, train.Test, p.Epochs)
 	for i, r := range testkit.Must(l.Do(t.Context(), got))(t) {
 		testkit.Equal(t, "trial of the file", got[i].Name(), want[i].Name())
 		testkit.Equal(t, "missing", r.Missing, nil)

@@ -40,7 +40,7 @@ func heldOutLab(t testing.TB) *lab.Lab {
 func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed uint64, change func(*train.Trial)) *predictor.Model {
 	t.Helper()
 	trial := train.Trial{
-		Dataset: l.Data.Name, Fingerprint: l.Fingerprint(), Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
+		Dataset: l.Data.Name, Fingerprint: l.Fingerprint, Stage: stage, Preprocess: "none", Ridge: 1, HoldOut: true,
 		Epochs: 4, Patience: 4, Seed: seed, Method: testkit.Must(methods.Labelled(method))(t),
 	}
 	if method != "eszsl" {

@@ -59,7 +59,7 @@ func Ask[R results.Result](t testing.TB, l *lab.Lab, s results.Study, r *config.
 	list, missing, err := lab.ReadStored(t.Context(), l.Root, "")
 	testkit.NoError(t, err)
 	if len(list) == 0 || len(missing) > 0 || list[0].Kind != found.KindName() ||
-		list[0].Fingerprint != l.Fingerprint() {
+		list[0].Fingerprint != l.Fingerprint {
 		t.Fatalf("stored %+v, unreadable %+v, expected a result of %s", list, missing, found.KindName())
 	}
 	stored := reflect.New(reflect.TypeOf(found).Elem()).Interface().(results.Result)

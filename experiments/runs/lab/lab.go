@@ -55,7 +55,7 @@ type Lab struct {
 	OnRun      func(Run)
 	OnStep     func(what string)
 
-	fingerprint string
+	Fingerprint string                      // of the data set
 	views       map[string]*dataset.Dataset // by fingerprint
 	failed      map[string]bool             // folders of failed runs
 	asked       map[string]bool             // folders of all runs that were asked for, below Root
@@ -81,7 +81,7 @@ func New(d *dataset.Dataset, root string) *Lab {
 		asked: map[string]bool{},
 	}
 	l.Parts = []View{l.view(data, d.Split)}
-	l.fingerprint = l.Parts[0].Fingerprint
+	l.Fingerprint = l.Parts[0].Fingerprint
 	return l
 }
 
@@ -160,13 +160,10 @@ func (l *Lab) viewsOf(v View, splits []dataset.Split) []View {
 	return views
 }
 
-// Fingerprint is that of the data set.
-func (l *Lab) Fingerprint() string { return l.fingerprint }
-
 // dir returns the folder that holds the folder of a trial. Runs of other views than that of the data set
 // have their own, so that reports and lists of runs do not mix them.
 func (l *Lab) dir(t train.Trial) string {
-	if t.Fingerprint == l.fingerprint {
+	if t.Fingerprint == l.Fingerprint {
 		return l.Root
 	}
 	return filepath.Join(l.Root, otherSplits)
@@ -403,33 +400,18 @@ func ShardFromEnvironment() (s Shard, from string, err error) {
 		return Shard{}, "", &invalid.Error{
 			Where: "$" + index, Want: "an index of the shards of $" + count,
 			Got:  fmt.Sprintf("%q of %q", os.Getenv(index), os.Getenv(count)),
-			Hint: "Or give --shard I/N: " + everything,
+			Hint: "Or give --shard I/N: --shard 0/1 does everything.",
 		}
 	}
 	return s, "$" + index, nil
 }
 
-const everything = "--shard 0/1 does everything."
-
 // Incomplete is the error of work that other shards have yet to do.
-type Incomplete struct {
-	Left  string
-	Shard string // of this process, and where it is from; "" for none
-}
-
-// SayShard notes the shard of this process in an error that is an Incomplete.
-func SayShard(err error, s Shard, from string) {
-	if e := (*Incomplete)(nil); errors.As(err, &e) && s.Count > 1 {
-		e.Shard = fmt.Sprintf("%d/%d, from %s", s.Index, s.Count, from)
-	}
-}
+type Incomplete struct{ Left string }
 
 func (e *Incomplete) Error() string {
-	text := e.Left + " left to other shards, which have not finished them; repeat the command when they have"
-	if e.Shard != "" {
-		text += ". This process has shard " + e.Shard + "; " + everything
-	}
-	return text
+	return e.Left + " left to other shards, which have not finished them; repeat the command when they have, " +
+		"or with --shard 0/1, which does everything"
 }
 
 // Holds reports whether the trial with this index is in the shard.

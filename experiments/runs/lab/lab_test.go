@@ -131,8 +131,8 @@ func TestFolds(t *testing.T) {
 	own := dataset.Split{Train: d.Split.Train[1:], Val: append([]int{d.Split.Train[0]}, d.Split.Val...), Test: d.Split.Test}
 	l.Data.DevSplits = []dataset.Split{d.Split, own}
 	for n, want := range map[int]func(views []View) bool{
-		1: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint() },
-		2: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint() && cmp.Equal(v[1].Data.Split, own) },
+		1: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint },
+		2: func(v []View) bool { return v[0].Fingerprint == l.Fingerprint && cmp.Equal(v[1].Data.Split, own) },
 		3: func(v []View) bool {
 			return len(v) == 3 && len(v[0].Data.Split.Val) == 4 && cmp.Equal(v[0].Data.Split.Test, d.Split.Test)
 		},

@@ -36,10 +36,6 @@ type Arm struct {
 // MinBudget is the least Tune with a search: two settings to choose from.
 const MinBudget = 2
 
-// LAGOMethod is the name of LAGO with the variant that does best on the validation classes.
-// Variants and baselines have their own names.
-const LAGOMethod = "lago"
-
 // NewArm is the arm of one method with its settings.
 func NewArm(c config.Config) Arm {
 	a := Arm{Name: c.Method.Label(), Title: c.Method.Label(), Starts: []config.Config{c}}
@@ -77,11 +73,6 @@ func FullPlan(variants []config.Config, baselines []string, like config.Config,
 
 // chooses reports whether the validation classes choose the settings of the arm.
 func (a Arm) chooses() bool { return len(a.Starts) > 1 || a.Tune >= MinBudget }
-
-// Searches reports whether package search finds settings of an arm before the plan is carried out.
-func (p Plan) Searches() bool {
-	return p.Stage != config.OnlyTest && slices.ContainsFunc(p.Arms, Arm.chooses)
-}
 
 // EpochSource says where the number of epochs of a test stage comes from.
 type EpochSource int
@@ -174,7 +165,10 @@ func (p Plan) Prepare(l *Lab) (*Outcomes, error) {
 		}
 	}
 	if len(slices.Concat(r.Arms...)) == 0 && len(r.Missing) > 0 {
-		return nil, NotAllowed(r.Missing)
+		return nil, &invalid.Error{
+			Field: "method", Want: "one that the data set allows", Got: r.Missing[0].Error(),
+			Hint: model.WithoutGroups(),
+		}
 	}
 	return r, nil
 }
@@ -197,14 +191,6 @@ func (r *Outcomes) note(list ...Missing) {
 		if !slices.Contains(r.Missing, m) {
 			r.Missing = append(r.Missing, m)
 		}
-	}
-}
-
-// NotAllowed is the error of a method that the data set does not allow.
-func NotAllowed(missing []Missing) error {
-	return &invalid.Error{
-		Field: "method", Want: "one that the data set allows", Got: missing[0].Error(),
-		Hint: model.WithoutGroups(),
 	}
 }
 
@@ -265,17 +251,8 @@ func (o *Outcome) divide(l *Lab, p Plan, arm Arm) (err error) {
 	return nil
 }
 
-// Run carries out a plan without a search. Runs that fail are missing from the outcomes. The error is that of
-// the settings or the data, or of runs that other shards have not finished.
-func (p Plan) Run(ctx context.Context, l *Lab) (*Outcomes, error) {
-	r, err := p.Prepare(l)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.Run(ctx, l)
-}
-
-// Run carries out the stages of the plan from the starts of the outcomes. See Plan.Run.
+// Run carries out the stages of the plan from the starts of the outcomes, from which runs that fail are
+// missing. The error is that of the settings or the data, or of runs that other shards have not finished.
 func (r *Outcomes) Run(ctx context.Context, l *Lab) error {
 	all := slices.Concat(r.Arms...)
 	if err := r.develop(ctx, l, all); err != nil {

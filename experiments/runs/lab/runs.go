@@ -367,7 +367,7 @@ const storedVersion = 4
 // of the data and the configuration, so that one configuration does not overwrite the result of another.
 func (l *Lab) Store(kind string, config, result any) (err error) {
 	s := Stored{
-		Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint(),
+		Version: storedVersion, Kind: kind, Dataset: l.Data.Name, Fingerprint: l.Fingerprint,
 		Runs: slices.Sorted(maps.Keys(l.asked)),
 	}
 	if s.Config, err = json.Marshal(config); err != nil {

@@ -161,7 +161,7 @@ func TestStoredResults(t *testing.T) {
 	testkit.NoError(t, err)
 	var result []int
 	testkit.NoError(t, list[0].Decode(&result))
-	if got := list[0]; got.Kind != "compare" || got.Dataset != l.Data.Name || got.Fingerprint != l.Fingerprint() || string(got.Config) != "1" ||
+	if got := list[0]; got.Kind != "compare" || got.Dataset != l.Data.Name || got.Fingerprint != l.Fingerprint || string(got.Config) != "1" ||
 		got.Path != files[0] || !got.Time.Equal(later) && got.Time.Sub(later).Abs() > time.Second || !slices.Equal(result, []int{3}) {
 		t.Errorf("found %+v with %v, expected the newest", got, result)
 	}

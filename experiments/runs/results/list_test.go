@@ -19,7 +19,7 @@ import (
 func TestListing(t *testing.T) {
 	l := testlab.New(t)
 	trained := func(c config.Config, stage train.Stage) (dirs []string) {
-		for _, r := range testkit.Must(l.Do(t.Context(), c.Trials(l.Data, l.Fingerprint(), stage, 2)))(t) {
+		for _, r := range testkit.Must(l.Do(t.Context(), c.Trials(l.Data, l.Fingerprint, stage, 2)))(t) {
 			dirs = append(dirs, r.Dir)
 		}
 		return dirs

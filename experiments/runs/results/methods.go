@@ -47,7 +47,7 @@ type Part struct {
 
 // Label names the arm and, for LAGO, the chosen variant.
 func (m Method) Label() string {
-	if m.Name == lab.LAGOMethod {
+	if m.Name == methods.LAGO {
 		return fmt.Sprintf("LAGO (%s)", m.Variant)
 	}
 	return m.Title
@@ -89,7 +89,7 @@ func (m Method) Chosen() string {
 		return text
 	}
 	line := "epochs " + m.each(func(p Part) any { return marked(p, "epochs", p.Epochs) })
-	if m.Name == lab.LAGOMethod {
+	if m.Name == methods.LAGO {
 		line += "; " + m.each(func(p Part) any { return p.Variant })
 	}
 	shown := map[string]any{}

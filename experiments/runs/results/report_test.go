@@ -86,7 +86,7 @@ func all(t *testing.T) (l *lab.Lab, best *studies.MethodAccuracy) {
 		}
 	}
 	for kind, result := range stored {
-		store(t, l.Root, kind, l.Data.Name, l.Fingerprint(), result)
+		store(t, l.Root, kind, l.Data.Name, l.Fingerprint, result)
 	}
 	return l, best
 }

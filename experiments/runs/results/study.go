@@ -73,12 +73,7 @@ func Ask(ctx context.Context, s Study, r *config.Request, l *lab.Lab) (Result, e
 	if err != nil {
 		return nil, err
 	}
-	var done *lab.Outcomes
-	if plan.Searches() {
-		done, err = search.Run(ctx, l, plan)
-	} else {
-		done, err = plan.Run(ctx, l)
-	}
+	done, err := search.Run(ctx, l, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/runs/plot"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/train"
+	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
 )
 
@@ -21,7 +22,7 @@ func TestChosen(t *testing.T) {
 			{Variant: "k-soft", Epochs: 3, Changed: map[string]any{"lr": 6.103515625e-05, "alpha": 0}}, {Variant: "k-soft", Epochs: 4, Changed: map[string]any{"lr": 0.1}},
 		},
 	} {
-		testkit.Equal(t, "chosen", Method{Name: lab.LAGOMethod, Parts: parts}.Chosen(), want)
+		testkit.Equal(t, "chosen", Method{Name: methods.LAGO, Parts: parts}.Chosen(), want)
 	}
 }
 

@@ -33,7 +33,7 @@ type finalist struct {
 
 // Run carries out a plan. For each arm and part, settings are searched on the dev stage; the two best are
 // trained to the end with all seeds, and the validation classes choose between them. Arms without a choice
-// are trained as they are. See lab.Plan.Run for the errors.
+// are trained as they are. See lab.Outcomes.Run for the errors.
 func Run(ctx context.Context, l *lab.Lab, p lab.Plan) (*lab.Outcomes, error) {
 	outcomes, err := p.Prepare(l)
 	if err != nil {
