@@ -58,8 +58,8 @@ func Percent(fraction float64) string {
 	return Tenths(fraction) + " %"
 }
 
-// Tenths returns a fraction in percent without the sign, "62.5". All percentages are rounded here: halves away
-// from 0, also those that the summation of a mean left a little below, so that 15 of 16 is always 93.8.
+// Tenths returns a fraction in percent without the sign, "62.5". All percentages are rounded here: halves
+// away from 0, also those that a sum left a little below, so that 15 of 16 is always 93.8.
 func Tenths(fraction float64) string {
 	const slack = 1e-6
 	return fmt.Sprintf("%.1f", math.Round(1000*fraction+math.Copysign(slack, fraction))/10+0)

@@ -112,7 +112,7 @@ func TestPageInBrowser(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "blue.jpg", string(photograph(color.RGBA{B: 255, A: 255})))
 	b.Run(chromedp.SetUploadFiles(`input[type=file]`, []string{path}))
 	b.Waits("classes: big blue")
-	b.Waits("correction by seen classes")
+	b.Waits("correction of the scores")
 	addsUp(t, b)
 	b.Looks("try")
 	b.Run(chromedp.SendKeys(`[aria-label="Name of a class to try"]`, "huge\n"), chromedp.Sleep(100*time.Millisecond))

@@ -262,7 +262,7 @@ func TestPredict(t *testing.T) {
 	testkit.Equal(t, "likely", got.Likely, want.Likely)
 	testkit.Equal(t, "log odds", got.LogOdds, want.Comparisons[0].LogOdds)
 	testkit.Equal(t, "predicted and label", []string{got.Predicted, *got.Label}, []string{"bare", "bare"})
-	testkit.WantText(t, got.Given, "Given are 75 % of the description of bare and 100 % of that of ")
+	testkit.WantText(t, got.Given, "75.0 % of the description of bare and 100.0 % of that of ")
 	other := ask(map[string]any{"sample": 0, "unseen": true, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 1}}}})
 	testkit.Equal(t, "candidates", []bool{got.Candidate, other.Candidate}, []bool{true, false})
 	testkit.WantNoText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare") // it was tried alone

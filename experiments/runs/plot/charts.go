@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines shows percentages against a number, in one panel or one below the other. Both axes start at 0, and that
-// of percentages ends at most at 100.
+// Lines shows percentages against a number, in one panel or one below the other. Both axes start at 0, and
+// that of percentages ends at most at 100.
 type Lines struct {
 	X, Y   string // titles of the axes, with their units
 	Series []Series
@@ -92,7 +92,8 @@ func (l *Lines) chart() *chart {
 	for _, panel := range panels {
 		if l.Chance > 0 {
 			y := base(panel) + l.Chance
-			chance := &plotter.Line{XYs: plotter.XYs{{X: c.X.Min, Y: y}, {X: right, Y: y}}, LineStyle: thinLine}
+			ends := plotter.XYs{{X: c.X.Min, Y: y}, {X: right, Y: y}}
+			chance := &plotter.Line{XYs: ends, LineStyle: thinLine}
 			c.Add(chance)
 			if panel == panels[0] {
 				c.explain("chance", chance)

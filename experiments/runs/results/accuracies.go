@@ -126,8 +126,8 @@ type column struct {
 const overSeeds = "s.e.m. over seeds"
 
 // columns are the labels, in one column for results by category, which takes less room, and the numbers:
-// differences, where rows are compared, say more than intervals of each. Of means over draws they are relative
-// to the model without noise.
+// differences, where rows are compared, say more than intervals of each. Of means over draws they are
+// relative to the model without noise.
 func (a *Accuracies) columns() (list []column) {
 	if a.X == "" {
 		list = []column{{strings.Join(a.Columns, ", "), func(r Row) any { return r.Label() }, true}}
@@ -180,8 +180,9 @@ func (a *Accuracies) Tables() []*table.Table {
 	if a.Stage == "validation" {
 		parts = InParts("a validation class", a.Parts)
 	}
-	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", cmp.Or(methods.TitleOf(a.Method), "methods"), a.Dataset,
-		a.Stage, a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
+	method := cmp.Or(methods.TitleOf(a.Method), "methods")
+	t := table.New(fmt.Sprintf("%s on %s: %s accuracy %s, %s, %s%s", method, a.Dataset, a.Stage,
+		a.Title, format.Count(a.Classes, classes), format.Count(a.Seeds, "seed"), parts))
 	columns := a.columns()
 	for i, c := range columns {
 		if t.Header = append(t.Header, c.title); !c.left {
@@ -265,7 +266,8 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		if r.Reference {
 			continue
 		}
-		s := plot.Series{Name: cmp.Or(r.line(), methods.TitleOf(a.Method)), Method: plot.Focus, Measured: true}
+		s := plot.Series{Method: plot.Focus, Measured: true}
+		s.Name = cmp.Or(r.line(), methods.TitleOf(a.Method))
 		if a.overDraws() {
 			s.Name, s.Panel = "with noise", methods.TitleOf(r.line())
 		}

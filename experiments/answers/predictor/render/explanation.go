@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
@@ -44,7 +45,7 @@ func Explanation(w io.Writer, f Format, e *predictor.Explanation, top int) error
 func (r explanation) tables(top int) (list []*table.Table) {
 	for _, s := range r.sections(top, Text) {
 		title := strings.Join(append([]string{s.Title}, s.Sentences...), "\n")
-		list = append(list, table.New(strings.ReplaceAll(title, ". Log odds: ", ".\nLog odds: ")))
+		list = append(list, table.New(title))
 		list = append(list, s.Tables...)
 	}
 	return list
@@ -91,23 +92,33 @@ func (r explanation) sections(top int, f Format) []section {
 	return list
 }
 
-// headline states the prediction and whether it is correct.
+// headline states the prediction, whether it is correct, and the most likely other classes.
 func (r explanation) headline() string {
-	s := sampleName(r.Sample) + " is predicted as " + className(r.Predicted)
+	s := sampleName(r.Sample) + " is predicted as " + share(r.Likely[0])
+	known := r.Sample.Label != nil
 	switch {
-	case r.Sample.Label == nil:
-		return s
-	case r.Correct == nil:
-		return s + "; its true class, " + className(*r.Sample.Label) + ", is not among the " +
+	case known && r.Correct == nil:
+		s += "; its true class, " + className(*r.Sample.Label) + ", is not among the " +
 			format.Printable(r.Candidates) + " (--candidates all includes it)"
-	case *r.Correct:
-		return s + ", which is correct"
+	case known && *r.Correct:
+		s += ", which is correct"
+	case known:
+		s += ", which is wrong"
 	}
-	return fmt.Sprintf("%s, which is wrong: the true class is %s, rank %d with p = %.3f", s,
-		className(*r.Sample.Label), r.Label.Rank, r.Label.P)
+	if known && r.Label != nil && r.Label.Rank == 2 {
+		return s + ". Runner-up and true class: " + share(*r.Label) + "."
+	}
+	s += ". Runner-up: " + share(r.Likely[1]) + "."
+	if known && r.Label != nil && r.Label.Rank > 2 {
+		s += fmt.Sprintf(" True class: %s, rank %d.", share(*r.Label), r.Label.Rank)
+	}
+	return s
 }
 
-// likelyTable lists the most likely classes and all others together, with the settings of the model.
+// share names a class with its probability.
+func share(p predictor.Probability) string { return className(p.Class) + ", " + format.Percent(p.P) }
+
+// likelyTable lists the most likely classes and all others together, with the model.
 func (r explanation) likelyTable() *table.Table {
 	t := table.New("Most likely classes", "class", "probability").Right(2)
 	rest, others := 1.0, r.Classes
@@ -115,27 +126,22 @@ func (r explanation) likelyTable() *table.Table {
 		if p.P < 0.0005 {
 			break // less likely ones follow
 		}
-		t.Row(className(p.Class), fmt.Sprintf("%.3f", p.P))
+		t.Row(className(p.Class), format.Percent(p.P))
 		rest -= p.P
 		others--
 	}
 	if others > 0 {
-		t.Row(format.Count(others, "other"), fmt.Sprintf("%.3f", max(rest, 0)))
+		t.Row(format.Count(others, "other"), format.Percent(max(rest, 0)))
 	}
-	none := map[model.Complement]string{
-		model.Const: "constant none-of-group term", model.DeMorgan: "De Morgan none-of-group term",
-		model.NoComplement: "no none-of-group term",
-	}[r.Complement]
-	trained := ""
+	more := ""
 	if r.Sample.Trained {
-		trained = "; the model was trained on samples of the true class"
+		more = "; the model was trained on samples of the true class"
 	}
 	if r.Temperature != 1 {
-		trained += fmt.Sprintf("; probabilities and log odds with temperature %.3g, chosen "+
-			"on validation classes", r.Temperature)
+		more += fmt.Sprintf("; temperature %.3g, chosen on validation classes", r.Temperature)
 	}
-	return t.Note("%s trained on %s (%s prior, %s), choosing from %s (%d)%s", r.Method, r.Dataset, r.Prior,
-		none, r.Candidates, r.Classes, trained)
+	return t.Note("%s trained on %s; candidates: %s (%d)%s", r.Method, r.Dataset, r.Candidates, r.Classes,
+		more)
 }
 
 // compared shows a comparison: its groups and their attributes.
@@ -156,8 +162,8 @@ func (r explanation) compared(c *predictor.Comparison, top int, f Format) sectio
 func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group) *table.Table {
 	class, against := className(c.Class), className(c.Against)
 	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "detected", "described for "+class, "described for "+against, "share of "+
-			class, "share of "+against).Right(2, 3, 4, 5, 6)
+		"attribute", "in the group", "detected", "described for "+class, "described for "+against,
+		"share of "+class, "share of "+against).Right(2, 3, 4, 5, 6, 7)
 	for i, g := range groups {
 		if i > 0 {
 			t.Line()
@@ -167,15 +173,16 @@ func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group
 			name = "group " + g.Name
 		}
 		t.Row(name)
-		for _, cells := range r.rows(g) {
-			t.Row(cells...)
-		}
+		t.Rows = append(t.Rows, r.rows(g)...)
+	}
+	t.Note("share of a class: the part of its score for the group that the attribute adds")
+	if slices.ContainsFunc(t.Rows, func(cells []any) bool { return len(cells) > 1 && cells[1] != "" }) {
+		t.Note("in the group: the part of the attribute that belongs to it")
 	}
 	if len(groups[0].Terms) > 0 && groups[0].Terms[0].Above == nil { // no model that a run stored
 		return t
 	}
-	return t.Note("detected: high is above %.0f %% of the training samples, low is below %.0[1]f %% "+
-		"of them, usual is between", 100*high)
+	return t.Note("high: above %.0f %% of the training samples; low: below %.0[1]f %% of them", 100*high)
 }
 
 // rows lists the attributes that matter, those with the highest descriptions first; all others
@@ -191,32 +198,32 @@ func (r explanation) rows(g predictor.Group) (list [][]any) {
 		}
 	}
 	predictor.SortBy(shown, func(t predictor.Term) float64 { return t.Used.Most() })
-	add := func(name, detected, class, against string, share predictor.Pair) {
+	add := func(name, part, detected, class, against string, share predictor.Pair) {
 		list = append(list, []any{
-			"  " + name, detected, class, against, format.Percent(share.Class), format.Percent(share.Against),
+			"  " + name, part, detected, class, against, format.Percent(share.Class),
+			format.Percent(share.Against),
 		})
 	}
 	for _, t := range shown {
-		name, detected := nameWithin(t.Attribute,
-			g.Name), strings.TrimSpace(fixed(t.Detected)+" "+certainty(t))
-		if t.Gamma < 0.95 {
-			name += fmt.Sprintf(" (%s of it)", format.Percent(t.Gamma))
+		part, detected := "", strings.TrimSpace(fixed(t.Detected)+" "+certainty(t))
+		if g.Strongest != nil || t.Gamma < 0.95 {
+			part = format.Percent(t.Gamma)
 		}
 		if r.Prior != model.Uniform {
 			detected += fmt.Sprintf(" (prior %.2f)", t.Prior)
 		}
-		add(name, detected, described(t.Described.Class, t.Used.Class),
+		add(nameWithin(t.Attribute, g.Name), part, detected, described(t.Described.Class, t.Used.Class),
 			described(t.Described.Against, t.Used.Against), t.Share)
 	}
 	if others.Most() >= minOtherShare {
-		add("other attributes", "", "", "", others)
+		add("other attributes", "", "", "", "", others)
 	}
 	detected := ""
 	if r.Complement == model.DeMorgan {
 		detected = fixed(g.None.Detected)
 	}
 	if r.Complement != model.NoComplement && g.None.Share.Most() >= minOtherShare {
-		add("none of the group", detected, "", "", g.None.Share)
+		add("none of the group", "", detected, "", "", g.None.Share)
 	}
 	return list
 }
@@ -257,14 +264,17 @@ var (
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and indented names.
 var (
-	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5}`)
+	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5,}`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+|)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 )
 
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
-	s := titles.ReplaceAllString(t.HTML(), "<th colspan=\"6\">$1</th>\n")
+	s := titles.ReplaceAllStringFunc(t.HTML(), func(row string) string {
+		title := fmt.Sprintf(`<th colspan="%d">$1</th>`+"\n", strings.Count(row, "<td"))
+		return titles.ReplaceAllString(row, title)
+	})
 	s = numbers.ReplaceAllString(s,
 		`<td class="bar"><span class="track" aria-hidden="true">`+
 			`<span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
@@ -351,7 +361,21 @@ func (h *chart) table(c *predictor.Comparison) *table.Table {
 			t.Row(s.Name, signed(s.LogOdds), signed(s.Sum), bar(s.LogOdds, widest))
 		}
 	}
+	for _, note := range h.Notes() {
+		t.Note("%s", note)
+	}
 	return t
+}
+
+// Notes explain the numbers.
+func (h *chart) Notes() []string {
+	notes := []string{fmt.Sprintf("log odds: each +0.69 doubles the odds of %s over %s, each -0.69 halves "+
+		"them", h.Class, h.Against)}
+	if h.Steps[len(h.Steps)-2].Kind == OfCorrection {
+		notes = append(notes, correctionName+": takes from each class what it gets from samples of seen "+
+			"classes")
+	}
+	return notes
 }
 
 // bar draws a contribution to the left or right of the middle.

@@ -54,32 +54,32 @@ func TestText(t *testing.T) {
 	r := mistaken(t)
 	text := unspaced(written(t, r, Text, 2))
 	testkit.WantText(t, text,
-		"sample 7 of birds is predicted as Black billed Cuckoo, which is wrong: the true class is Prothonotary Warbler, rank 3",
-		"semantic-hard trained on birds (uniform prior, De Morgan none-of-group term), choosing from classes (3)",
-		"Black billed Cuckoo is 2.2 times as likely as White breasted Nuthatch, the runner-up, mainly because of",
-		". Log odds: +0.79.", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
+		"sample 7 of birds is predicted as Black billed Cuckoo, 59.7 %, which is wrong. Runner-up: White breasted Nuthatch, 27.1 %. True class: Prothonotary Warbler, 13.2 %, rank 3.",
+		"semantic-hard trained on birds; candidates: classes (3)", "For Black billed Cuckoo over Prothonotary Warbler, the true class: ",
+		". Log odds: +0.79.", "each +0.69 doubles the odds of Black billed Cuckoo over White breasted Nuthatch", "share of a class: ", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
 		"│ 1 other group │", "│ sum │ +0.79 │", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
 		"│ none of the group │",
 	)
-	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior") // which is uniform
+	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior", "in the group") // which is uniform
 	r.Comparisons[0].Correction = 0.9
-	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "because of the correction by seen classes: the groups alone favour White breasted Nuthatch by 0.11. Log odds: +0.79.")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "Without the correction, White breasted Nuthatch would be more likely. Log odds: +0.79.", "correction of the scores: takes")
 
 	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
 	testkit.WantText(t, unspaced(written(t, explained(t, m, testlab.Cuckoo, ""), Text, 5)),
-		"no none-of-group term", "group 0 (primary color: brown, primary color: yellow, ", " (prior ", " of it) │")
+		"group 0 of primary color: brown, primary color: yellow and ", " (prior ", "│ in the group │", "in the group: the part")
 }
 
 func TestHeadline(t *testing.T) {
 	m := testlab.Birds(testlab.HardBirds)
+	const runnerUp = ". Runner-up: White breasted Nuthatch, 27.1 %."
 	for label, want := range map[string]string{
-		"":           "",
-		m.Classes[0]: ", which is correct",
-		m.Classes[1]: ", which is wrong: the true class is White breasted Nuthatch, rank 2 with p = 0.271",
-		"001.Dodo":   "; its true class, Dodo, is not among the classes (--candidates all includes it)",
+		"":           runnerUp,
+		m.Classes[0]: ", which is correct" + runnerUp,
+		m.Classes[1]: ", which is wrong. Runner-up and true class: White breasted Nuthatch, 27.1 %.",
+		"001.Dodo":   "; its true class, Dodo, is not among the classes (--candidates all includes it)" + runnerUp,
 	} {
 		got := explanation{explained(t, m, testlab.Cuckoo, label)}.headline()
-		testkit.Equal(t, label, got, "sample 7 of birds is predicted as Black billed Cuckoo"+want)
+		testkit.Equal(t, label, got, "sample 7 of birds is predicted as Black billed Cuckoo, 59.7 %"+want)
 	}
 }
 
@@ -88,10 +88,10 @@ func TestGiven(t *testing.T) {
 	r := mistaken(t)
 	r.Comparisons = r.Comparisons[:1]
 	r.Comparisons[0].Given = predictor.Pair{Class: 1, Against: 1}
-	testkit.WantNoText(t, written(t, r, Text, 1), "Given are ")
+	testkit.WantNoText(t, written(t, r, Text, 1), "are given")
 	r.Comparisons[0].Given.Against = 4. / 6
 	testkit.WantText(t, written(t, r, Text, 1),
-		"Given are 100 % of the description of Black billed Cuckoo and 67 % of that of White breasted Nuthatch; the other entries are filled")
+		"100.0 % of the description of Black billed Cuckoo and 66.7 % of that of White breasted Nuthatch are given; the other entries are imputed")
 }
 
 // The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat
@@ -100,14 +100,14 @@ func TestPage(t *testing.T) {
 	r := mistaken(t)
 	r.Sample.Trained = true
 	page := written(t, r, HTML, 2)
-	testkit.WantText(t, page, "times as likely as White breasted Nuthatch, the runner-up", "choosing from classes (3); the model was trained on samples of the true class")
+	testkit.WantText(t, page, "Runner-up: White breasted Nuthatch, 27.1 %.", "candidates: classes (3); the model was trained on samples of the true class")
 	testkit.WantNoText(t, page, "http://", "https://", "<script", "<link", "<img", "@import", "url(", "@font-face")
 	count := func(what string) int { return strings.Count(page, what) }
 	bars, steps := count(`class="track" aria-hidden="true"`), count(`<td aria-hidden="true"><span class="line">`)
 	if bars == 0 || steps != 2*(2+1+1) || count("█")+count("│") > 0 || count("<caption") != count("<table") {
 		t.Errorf("%d bars of numbers, %d of groups, others and sums, %d captions of %d tables", bars, steps, count("<caption"), count("<table"))
 	}
-	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "log odds in nats", "sum so far", "1 other group")
+	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "each &#43;0.69 doubles the odds", "sum so far", "1 other group")
 	r.Sample.ID = "whale/01.jpg"
 	testkit.WantText(t, written(t, r, HTML, 2), "<h1>whale/01.jpg (sample 7 of birds) is predicted as")
 }
@@ -177,14 +177,14 @@ func TestZerosAreFolded(t *testing.T) {
 		}},
 	}
 	text := unspaced(written(t, r, Text, 5))
-	testkit.WantText(t, text, "│ wren │ 1.000 │ │ 8 others │ 0.000 │", "│ tail │ +1.00 │", "│ 2 other groups together │ +0.00 │")
+	testkit.WantText(t, text, "│ wren │ 100.0 % │ │ 8 others │ 0.0 % │", "│ tail │ +1.00 │", "│ 2 other groups together │ +0.00 │")
 	testkit.WantNoText(t, text, "crown")
 	c := testlab.HardBirds
 	c.Variant, c.K = model.KSoft, 1
 	m := testlab.Birds(c)
 	m.Descriptions = dataset.NewMatrix[float64](3, 6) // no class has anything
 	page := written(t, explained(t, m, testlab.Cuckoo, ""), HTML, 5)
-	testkit.WantText(t, page, "favours neither class. Log odds: &#43;0.00.")
+	testkit.WantText(t, page, "are equally likely. Log odds: &#43;0.00.")
 	testkit.WantNoText(t, page, "NaN")
 }
 
@@ -204,7 +204,7 @@ func TestRows(t *testing.T) {
 	}
 	rows := func(c model.Complement) (text string) {
 		for _, cells := range (explanation{&predictor.Explanation{Complement: c, Prior: model.Uniform}}).rows(g) {
-			text += unspaced(fmt.Sprintln(cells[0], cells[1], cells[4])) + ";"
+			text += unspaced(fmt.Sprintln(cells[0], cells[2], cells[5])) + ";"
 		}
 		return text
 	}

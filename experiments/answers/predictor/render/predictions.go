@@ -83,6 +83,14 @@ func valueName(r *predictor.Predictions) string {
 	return "score"
 }
 
+// value writes one for people: a probability, or a score.
+func (l *listing) value(v float64) string {
+	if l.Temperature > 0 {
+		return format.Percent(v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
 // writeCSV leaves the prediction empty if the model abstains.
 func (l *listing) writeCSV(to io.Writer) {
 	w := csv.NewWriter(to)
@@ -106,8 +114,6 @@ func (l *listing) writeCSV(to io.Writer) {
 	w.Flush()
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
 // maxID is the widest column of ids. Of longer ones it has the end; the other formats have all of it.
 const maxID = 40
 
@@ -119,7 +125,7 @@ func (l *listing) writeTable(to io.Writer) {
 	}
 	class := fmt.Sprintf("%%-%ds", width)
 	id := fmt.Sprintf("%%-%ds", min(max(l.longestID, len("id")), maxID))
-	forms := l.record("%8s", id, class, "%s", "%5s")
+	forms := l.record("%8s", id, class, "%s", "%7s")
 	write := func(cells []string, next string) {
 		for i, form := range forms {
 			cells[i] = format.Isolate(fmt.Sprintf(form, cells[i]))
@@ -147,20 +153,20 @@ func (l *listing) writeTable(to io.Writer) {
 		if len(id) > maxID {
 			id = append([]rune("…"), id[len(id)-maxID+1:]...)
 		}
-		prediction := predicted(name, fmt.Sprintf("%.4f", s.Best[0].Value))
+		prediction := predicted(name, l.value(s.Best[0].Value))
 		cells := l.record(strconv.Itoa(s.Index), string(id), format.Printable(s.Class), prediction,
-			percent(s.Fit))
-		write(cells, l.valued(others, "%s %.4f", func(name string) string {
+			format.Percent(s.Fit))
+		write(cells, l.valued(others, func(name string) string {
 			return format.Isolate(format.Printable(name))
 		}))
 	}
 }
 
 // valued lists classes with their values.
-func (l *listing) valued(list []predictor.Value, form string, name func(string) string) string {
+func (l *listing) valued(list []predictor.Value, name func(string) string) string {
 	var texts []string
 	for _, v := range list {
-		texts = append(texts, fmt.Sprintf(form, name(l.Candidates.Names[v.Class]), v.Value))
+		texts = append(texts, name(l.Candidates.Names[v.Class])+" "+l.value(v.Value))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -178,7 +184,7 @@ type Sheet struct {
 type card struct {
 	predictor.Prediction
 	Name, Predicted string
-	Value           float64
+	Value           string
 	Wrong           bool         // the true class is another candidate
 	Outside         bool         // the true class is no candidate
 	Unsure          string       // why the model abstains, "" if it does not
@@ -194,11 +200,11 @@ const (
 
 // card returns that of a prediction.
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
-	best := from.Best[0]
+	best, l := from.Best[0], &listing{Predictions: s.Predictions}
 	c = card{
 		Prediction: from, Name: cmp.Or(from.ID, fmt.Sprint("sample ", from.Index)),
-		Predicted: s.Candidates.Names[best.Class], Value: best.Value,
-		Next: (&listing{Predictions: s.Predictions}).valued(from.Best[1:], "%s %.3f", format.ClassName),
+		Predicted: s.Candidates.Names[best.Class], Value: l.value(best.Value),
+		Next: l.valued(from.Best[1:], format.ClassName),
 	}
 	c.Outside = c.Class != "" && !slices.Contains(s.Candidates.Names, c.Class)
 	c.Wrong = c.Class != "" && c.Class != c.Predicted && !c.Outside
@@ -228,7 +234,7 @@ func (s *Sheet) cards() ([]card, error) {
 	rank := []string{noneOfThese, uncertain, ""}
 	slices.SortStableFunc(cards, func(a, b card) int {
 		return cmp.Or(cmp.Compare(slices.Index(rank, a.Unsure), slices.Index(rank, b.Unsure)),
-			cmp.Compare(a.Value, b.Value))
+			cmp.Compare(a.Best[0].Value, b.Best[0].Value))
 	})
 	return cards, nil
 }
@@ -300,8 +306,7 @@ var (
 	sheetJS string
 
 	sheetPage = format.NewPage("sheet", sheetHTML, sheetCSS, sheetJS, template.FuncMap{
-		"name": format.ClassName, "number": func(v float64) string { return fmt.Sprintf("%.3f", v) },
-		"percent": percent,
+		"name": format.ClassName, "percent": format.Percent,
 	})
 )
 

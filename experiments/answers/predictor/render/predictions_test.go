@@ -43,9 +43,9 @@ func TestFormats(t *testing.T) {
 		want string
 	}{
 		{"a table", probabilities, Table, `  sample  true class       prediction       probability  next
-       1  say "hi", <you>  say "hi", <you>       0.6652  été 0.2447
-       2  x                été                   0.7309  say "hi", <you> 0.2689
-       3  été              (abstain)             0.3599  été 0.3599, x 0.3599
+       1  say "hi", <you>  say "hi", <you>       66.5 %  été 24.5 %
+       2  x                été                   73.1 %  say "hi", <you> 26.9 %
+       3  été              (abstain)             36.0 %  été 36.0 %, x 36.0 %
 `},
 		{"CSV", probabilities, CSV, `sample,true_class,prediction,class_1,probability_1,class_2,probability_2
 1,"say ""hi"", <you>","say ""hi"", <you>","say ""hi"", <you>",0.6652409,été,0.2447285
@@ -62,10 +62,10 @@ func TestFormats(t *testing.T) {
 2,x,été,0.25,été,0.7309499
 3,été,été,0.45,été,0.3598675
 `},
-		{"a table of fits", predictor.Listing{Top: 1, Fit: 0.1}, Table, `  sample  true class       prediction       probability    fit
-       1  say "hi", <you>  (abstain)             0.6652    5 %  say "hi", <you> 0.6652
-       2  x                été                   0.7309   25 %
-       3  été              été                   0.3599   45 %
+		{"a table of fits", predictor.Listing{Top: 1, Fit: 0.1}, Table, `  sample  true class       prediction       probability      fit
+       1  say "hi", <you>  (abstain)             66.5 %    5.0 %  say "hi", <you> 66.5 %
+       2  x                été                   73.1 %   25.0 %
+       3  été              été                   36.0 %   45.0 %
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestSheet(t *testing.T) {
 	}
 	testkit.Equal(t, "cards", strings.Join(got, " "), "c.jpg uncertain a.jpg  b.jpg  d.jpg ")
 	testkit.WantText(t, page, "<h1>3 of 3 right; 1 is of a class that is no candidate; 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
-		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "0.953")
+		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "95.3 %")
 	testkit.Equal(t, "pictures", strings.Count(page, "data:image/jpeg;base64,"), 3)
 	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &model.Fit{}, 0.1, true // of which no sample has any
 	testkit.Equal(t, "first card", testkit.Must(s.cards())(t)[0].Unsure, "perhaps none of these")

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +14,7 @@ import (
 type Part struct {
 	Kind    PartKind
 	Name    string // for people
+	Learned string // number of a learned group
 	Reason  string // what in a group favours the class that it favours, as "olive"; can be ""
 	Note    string // how it was detected; can be ""
 	LogOdds float64
@@ -41,7 +41,11 @@ func Parts(c *predictor.Comparison, most int) (parts []Part) {
 	for shown < min(most, len(c.Groups)) && (shown == 0 || !negligible(c.Groups[shown].Contribution)) {
 		g := c.Groups[shown]
 		why, note := reason(g)
-		parts = append(parts, Part{OfGroup, title(g), why, note, g.Contribution})
+		p := Part{Name: title(g), Reason: why, Note: note, LogOdds: g.Contribution}
+		if g.Strongest != nil {
+			p.Learned = g.Name
+		}
+		parts = append(parts, p)
 		shown++
 	}
 	if others := c.Groups[shown:]; len(others) > 0 {
@@ -61,9 +65,8 @@ func Parts(c *predictor.Comparison, most int) (parts []Part) {
 }
 
 const (
-	correctionName = "correction by seen classes"
+	correctionName = "correction of the scores"
 
-	mainReasons   = 3   // in a sentence
 	minDifference = 0.1 // between descriptions, for a reason that an attribute was not detected
 	minDetected   = 0.5 // lowest p(a|x) of an attribute that is called detected
 	high          = 0.8 // share of the training samples whose detection a high one exceeds
@@ -72,89 +75,92 @@ const (
 // negligible reports whether a number is printed as 0.00.
 func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
-// Sentence says why the predicted class is more likely than the other. Its names and numbers are those of a
-// chart of at most so many groups.
+// Sentence names what favours the predicted class most, and what the other, of a chart of at most so many
+// groups. All its numbers are log odds.
 func Sentence(c *predictor.Comparison, most int) string {
+	class, over, s := format.ClassName(c.Class), "", ""
+	if c.Reason != predictor.RunnerUp {
+		over = " over " + other(c)
+	}
 	parts := Parts(c, most)
-	s := fmt.Sprintf("%s is %s %s", format.ClassName(c.Class), likelier(c.LogOdds), other(c))
-	if favour, against, outweigh := reasons(parts, c.LogOdds); correctionDecides(c) {
-		s += ", because of the " + correctionName + ": the groups alone favour " + favoured(c,
-			c.LogOdds-c.Correction)
-	} else if outweigh {
-		s += ", mainly because of " + format.List(favour, "and")
-		if against != "" {
-			s += "; " + against + " favours " + format.ClassName(c.Against) + " most"
-		}
-	} else {
-		s += ". No single group decides: the strongest, " + parts[0].Name + ", favours " +
-			favoured(c, parts[0].LogOdds)
+	if favour := reasons(parts, +1, 3); favour != "" {
+		s = fmt.Sprintf("For %s%s: %s. ", class, over, favour)
 	}
-	return s + ". Log odds: " + signed(c.LogOdds) + "."
+	if against := reasons(parts, -1, 2); against != "" {
+		s += fmt.Sprintf("Against %s: %s. ", class, against)
+	}
+	switch groups := c.LogOdds - c.Correction; {
+	case negligible(c.LogOdds):
+		s += fmt.Sprintf("%s and %s are equally likely. ", class, format.ClassName(c.Against))
+	case negligible(groups):
+		s += "Without the correction, both would be equally likely. "
+	case c.LogOdds > 0 && groups < 0:
+		s += fmt.Sprintf("Without the correction, %s would be more likely. ", format.ClassName(c.Against))
+	}
+	return s + "Log odds: " + signed(c.LogOdds) + "."
 }
 
-// likelier says how much more likely the predicted class is.
-func likelier(logOdds float64) string {
-	switch r := math.Exp(logOdds); {
-	case r < 1.05:
-		return "about as likely as"
-	case r < 100:
-		return fmt.Sprintf("%.1f times as likely as", r)
-	case r < 1000:
-		return fmt.Sprintf("%.0f times as likely as", r)
+// reasons names the largest parts with a sign, at most so many, each with its number, and all other groups
+// together if they are larger. Learned groups with the same reason are one.
+func reasons(parts []Part, sign float64, most int) string {
+	type named struct {
+		Part
+		text   string
+		groups []string
 	}
-	return "far more likely than"
-}
-
-// reasons names the parts that favour the predicted class most, and the one that favours the other most, each
-// with its number. They outweigh the rest of the chart if they add more to the log odds.
-func reasons(parts []Part, logOdds float64) (favour []string, against string, outweigh bool) {
-	order, sum := slices.Clone(parts), 0.0
-	predictor.SortBy(order, func(p Part) float64 { return math.Abs(p.LogOdds) })
-	for _, p := range order {
-		text := p.text()
-		switch {
-		case p.Kind == OfOthers || negligible(p.LogOdds):
+	var list, others []named
+	for _, p := range parts {
+		if negligible(p.LogOdds) || sign*p.LogOdds < 0 {
 			continue
-		case p.LogOdds > 0 && len(favour) < mainReasons:
-			favour = append(favour, text)
-		case p.LogOdds < 0 && against == "":
-			against = text
+		}
+		n := named{Part: p, text: p.text()}
+		if p.Kind == OfOthers {
+			others = append(others, n)
+			continue
+		}
+		if p.Learned != "" && p.Reason != "" {
+			n.groups = []string{p.Learned}
+			same := func(m named) bool { return m.groups != nil && m.text == n.text }
+			if i := slices.IndexFunc(list, same); i >= 0 {
+				list[i].LogOdds += p.LogOdds
+				list[i].groups = append(list[i].groups, p.Learned)
+				continue
+			}
+		}
+		list = append(list, n)
+	}
+	predictor.SortBy(list, func(n named) float64 { return sign * n.LogOdds })
+	list = list[:min(most, len(list))]
+	if others != nil && (len(list) == 0 || sign*others[0].LogOdds > sign*list[0].LogOdds) {
+		list = append(list, others...)
+	}
+	var texts []string
+	for _, n := range list {
+		switch len(n.groups) {
+		case 0:
+		case 1:
+			n.text += " in group " + n.groups[0]
 		default:
-			continue
+			n.text += " in groups " + format.List(n.groups, "and")
 		}
-		sum += p.LogOdds
+		texts = append(texts, n.text+" ("+signed(n.LogOdds)+")")
 	}
-	return favour, against, favour != nil && sum > math.Abs(logOdds-sum)
+	return strings.Join(texts, ", ")
 }
 
-// favoured says which class a difference of log probabilities favours: "wren by 0.67".
-func favoured(c *predictor.Comparison, v float64) string {
-	if negligible(v) {
-		return "neither class"
-	}
-	class := c.Class
-	if v < 0 {
-		class = c.Against
-	}
-	return format.ClassName(class) + " by " + fixed(math.Abs(v))
-}
-
-// text names a part, with the reason, and its number: "wing color: olive (detection 0.43, usual; +1.20)".
+// text names a part in a sentence: "wing color olive", or "foot arc not detected".
 func (p Part) text() string {
-	name, note := p.Name, p.Note
-	if p.Kind == OfCorrection {
+	name := strings.ReplaceAll(p.Name, ": ", " ")
+	switch {
+	case p.Kind == OfCorrection:
 		name = "the " + name
+	case p.Learned != "" && p.Reason != "":
+		name = ""
 	}
-	if p.Reason != "" {
-		name += ": " + p.Reason
-	}
-	if note != "" {
-		note += "; "
-	}
-	return name + " (" + note + signed(p.LogOdds) + ")"
+	return strings.Join(strings.Fields(name+" "+strings.ReplaceAll(p.Reason, ": ", " ")+" "+p.Note), " ")
 }
 
-// Why is the reason with its note: "olive (detection 0.43, usual)".
+// Why is the reason with its note: "olive (weakly detected)".
 func (p Part) Why() string {
 	if p.Note == "" {
 		return p.Reason
@@ -164,19 +170,12 @@ func (p Part) Why() string {
 
 // Short names the other class and the two strongest reasons against it.
 func Short(c *predictor.Comparison) string {
-	parts := Parts(c, ShownGroups)
-	favour, _, _ := reasons(parts, c.LogOdds)
-	return "rather than " + format.ClassName(c.Against) + ": " + strings.Join(favour[:min(len(favour), 2)],
-		"; ")
+	return strings.TrimSuffix("rather than "+format.ClassName(c.Against)+": "+
+		reasons(Parts(c, ShownGroups), +1, 2), ": ")
 }
 
 // signed prints -0.001 as +0.00.
 func signed(v float64) string { return fmt.Sprintf("%+.2f", math.Round(100*v)/100+0) }
-
-// correctionDecides reports whether the groups alone favour the other class.
-func correctionDecides(c *predictor.Comparison) bool {
-	return c.LogOdds > 0 && c.LogOdds < c.Correction
-}
 
 // other names the other class and its role: "wren, the runner-up".
 func other(c *predictor.Comparison) string {
@@ -206,9 +205,9 @@ func present(t predictor.Term) bool {
 
 // reason names what in a group favours the class that the group favours: the attribute that it is described
 // by and that adds most to the score (soft OR) by the product of its detection and the difference of its
-// terms or, if the none-of-group term adds more, the absence of an attribute that the other class is
-// described by; "" if there is none of these. The note has a low detection, and says where an imputed entry,
-// or no detected attribute, is the reason.
+// terms or, if the none-of-group term adds more, an attribute that the other class is described by and that
+// was not detected; "" if there is none of these. The note says so, and where a detection is weak, or an
+// imputed entry, or no detected attribute, is the reason.
 func reason(g predictor.Group) (why, note string) {
 	sign := math.Copysign(1, g.Contribution)
 	noneAdds := sign * (g.None.Term.Class - g.None.Term.Against)
@@ -224,34 +223,29 @@ func reason(g predictor.Group) (why, note string) {
 		if present(t) {
 			detected = true
 		} else if d := lacked * (1 - t.Detected); lacked > minDifference && d > mostLacked && other != nil {
-			lacks, mostLacked = "absence of "+nameWithin(t.Attribute, g.Name), d
+			lacks, mostLacked = nameWithin(t.Attribute, g.Name), d
 		}
 		if d := difference * t.Detected; difference > noneAdds && d > 0 && favoured == nil {
 			imputed = true
 		} else if difference > noneAdds && d > most {
-			why, note, most = nameWithin(t.Attribute, g.Name), lowDetection(t), d
+			why, note, most = nameWithin(t.Attribute, g.Name), "", d
+			if c := certainty(t); c == "low" || c == "" && t.Detected < minDetected {
+				note = "weakly detected"
+			}
 		}
 	}
 	switch {
-	case why != "" || lacks != "":
-		return strings.TrimPrefix(cmp.Or(why, lacks), title(g)), note
+	case why != "":
+	case lacks != "":
+		why, note = lacks, "not detected"
 	case imputed:
-		note = "imputed"
+		note = "by an imputed entry"
 	case !detected && len(g.Terms) == 1:
 		note = "not detected"
 	case !detected && len(g.Terms) > 0:
-		note = "none of its attributes detected"
+		note = "without a detected attribute"
 	}
-	return "", note
-}
-
-// lowDetection says how high a detection is that is below one half, or low for the model; "" of others.
-func lowDetection(t predictor.Term) string {
-	c := certainty(t)
-	if t.Detected >= minDetected && c != "low" {
-		return ""
-	}
-	return strings.TrimSuffix(fmt.Sprintf("detection %.2f, %s", t.Detected, c), ", ")
+	return strings.TrimPrefix(why, title(g)), note
 }
 
 // title returns the name of a group for people.
@@ -263,7 +257,7 @@ func title(g predictor.Group) string {
 	for _, name := range g.Strongest {
 		names = append(names, format.AttributeName(name))
 	}
-	return fmt.Sprintf("group %s (%s)", g.Name, strings.Join(names, ", "))
+	return fmt.Sprintf("group %s of %s", g.Name, format.List(names, "and"))
 }
 
 // GivenSentence says how much of the two descriptions was given, "" if all of them was.
@@ -271,9 +265,9 @@ func GivenSentence(c *predictor.Comparison) string {
 	if c.Given.Class == 1 && c.Given.Against == 1 {
 		return ""
 	}
-	return fmt.Sprintf("Given are %s of the description of %s and %s of that of %s; the other entries are "+
-		"filled, and are no reasons.",
-		percent(c.Given.Class), format.ClassName(c.Class), percent(c.Given.Against),
+	return fmt.Sprintf("%s of the description of %s and %s of that of %s are given; the other entries are "+
+		"imputed, and are no reasons.",
+		format.Percent(c.Given.Class), format.ClassName(c.Class), format.Percent(c.Given.Against),
 		format.ClassName(c.Against))
 }
 
@@ -282,10 +276,10 @@ func FitSentence(fit *float64) string {
 	if fit == nil {
 		return ""
 	}
-	text := fmt.Sprintf("Fit %.0f %%: %.0[1]f %% of the samples held out from described classes match "+
-		"their best class less well", 100**fit)
+	text := fmt.Sprintf("Fit %s: the share of held-out samples of described classes that match their best "+
+		"class less well", format.Percent(*fit))
 	if *fit < predictor.LowFit {
-		text += ". It may be of none of the candidates"
+		text += ". The sample may be of none of the candidates"
 	}
 	return text + "."
 }

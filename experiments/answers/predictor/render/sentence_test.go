@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -38,20 +37,20 @@ func TestReason(t *testing.T) {
 		want         string
 	}{
 		{1, 0, []predictor.Term{brown, buff, blue, grey}, "buff"}, // 0.30 from brown and 0.35 from buff
-		{1, 0, []predictor.Term{weak}, "white (detection 0.43)"},
+		{1, 0, []predictor.Term{weak}, "white (weakly detected)"},
 		{-1, 0, []predictor.Term{buff, grey, blue}, "grey"},
-		{1, 0.2, []predictor.Term{blue, gone}, "absence of green"},
-		{1, 0.4, []predictor.Term{buff, gone}, "absence of green"}, // none of the group adds more than buff
-		{1, 0.4, []predictor.Term{grey, blue}, ""},                 // grey was detected
-		{1, 0.2, []predictor.Term{blue, blue}, "(none of its attributes detected)"},
+		{1, 0.2, []predictor.Term{blue, gone}, "green (not detected)"},
+		{1, 0.4, []predictor.Term{buff, gone}, "green (not detected)"}, // none of the group adds more than buff
+		{1, 0.4, []predictor.Term{grey, blue}, ""},                     // grey was detected
+		{1, 0.2, []predictor.Term{blue, blue}, "(without a detected attribute)"},
 		{1, 0.2, []predictor.Term{blue}, "(not detected)"},
 		{1, 0, nil, ""},
-		{1, 0, []predictor.Term{unknown, weak}, "white (detection 0.43)"},
-		{1, 0, []predictor.Term{unknown, grey}, "(imputed)"},
+		{1, 0, []predictor.Term{unknown, weak}, "white (weakly detected)"},
+		{1, 0, []predictor.Term{unknown, grey}, "(by an imputed entry)"},
 		{1, 0.2, []predictor.Term{nothing, grey}, ""},
-		{1, 0, []predictor.Term{highWhite}, "white (detection 0.43, high)"},
-		{1, 0, []predictor.Term{lowBuff}, "buff (detection 0.69, low)"},
-		{1, 0.2, []predictor.Term{usualGreen}, "absence of green"},
+		{1, 0, []predictor.Term{highWhite}, "white"},
+		{1, 0, []predictor.Term{lowBuff}, "buff (weakly detected)"},
+		{1, 0.2, []predictor.Term{usualGreen}, "green (not detected)"},
 		{1, 0.2, []predictor.Term{highGreen}, ""}, // high for the model: not absent
 	} {
 		c := predictor.Comparison{Groups: []predictor.Group{
@@ -65,72 +64,69 @@ func TestReason(t *testing.T) {
 func TestSentence(t *testing.T) {
 	for _, x := range []struct {
 		logOdds, correction, tail float64
+		reason                    predictor.Reason
 		want                      string
 	}{
-		{
-			math.Log(2), 0, -0.007,
-			"wren is 2.0 times as likely as gull, the runner-up, mainly because of size (+0.90) and crown (+0.20); bill (-0.40) favours gull most. Log odds: +0.69.",
-		},
-		{8.7, 8, 0, "wren is far more likely than gull, the runner-up, mainly because of the correction by seen classes (+8.00), size (+0.90) and crown (+0.20);"},
-		{0.02, -0.68, 0, "wren is about as likely as gull, the runner-up, mainly because of size (+0.90) and crown (+0.20); the correction by seen classes (-0.68) favours gull most."},
-		{0.02, 0.52, -1.2, "because of the correction by seen classes: the groups alone favour gull by 0.50. Log odds: +0.02."},
-		{0.02, 0.023, -0.703, "because of the correction by seen classes: the groups alone favour neither class. Log odds: "},
+		{0.69, 0, -0.007, predictor.RunnerUp, "For wren: size (+0.90), crown (+0.20). Against wren: bill (-0.40), tail (-0.01). Log odds: +0.69."},
+		{8.7, 8, 0, predictor.TrueClass, "For wren over gull, the true class: the correction of the scores (+8.00), size (+0.90), crown (+0.20). Against wren: bill (-0.40). Log odds: +8.70."},
+		{0.001, -0.7, 0, predictor.RunnerUp, "Against wren: the correction of the scores (-0.70), bill (-0.40). wren and gull are equally likely. Log odds: +0.00."},
+		{0.02, 0.52, -1.2, predictor.RunnerUp, "Against wren: tail (-1.20), bill (-0.40). Without the correction, gull would be more likely. Log odds: +0.02."},
+		{0.02, 0.023, -0.703, predictor.Requested, "For wren over gull: size (+0.90), crown (+0.20), the correction of the scores (+0.02). Against wren: tail (-0.70), bill (-0.40). Without the correction, both would be equally likely. Log odds: +0.02."},
 	} {
-		c := predictor.Comparison{Class: "wren", Against: "gull", Reason: predictor.RunnerUp, LogOdds: x.logOdds, Correction: x.correction, Groups: []predictor.Group{
+		c := predictor.Comparison{Class: "wren", Against: "gull", Reason: x.reason, LogOdds: x.logOdds, Correction: x.correction, Groups: []predictor.Group{
 			{Name: "size", Contribution: 0.9}, {Name: "bill", Contribution: -0.4}, {Name: "crown", Contribution: 0.2}, {Name: "tail", Contribution: x.tail},
 		}}
 		predictor.SortBy(c.Groups, func(g predictor.Group) float64 { return math.Abs(g.Contribution) })
 		testkit.WantText(t, Sentence(&c, ShownGroups), x.want)
 	}
-	// Where the groups that could be named do not outweigh the others, none of them is a reason.
-	c := predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 0.9, Correction: -0.9}
-	for i, by := range []float64{-0.8, 0.7, 0.1, 0.1, -0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1} {
-		c.Groups = append(c.Groups, predictor.Group{Name: fmt.Sprint("g", i), Contribution: by})
+	// Learned groups with the same reason are one, and other groups are named if they weigh more than any.
+	learned := func(name string, by, term float64) predictor.Group {
+		given := 1.0
+		return predictor.Group{Name: name, Strongest: []string{"has_bill::hooked"}, Contribution: by, Terms: []predictor.Term{{
+			Attribute: "has_bill::hooked", Detected: 0.6, Described: predictor.Described{Class: &given}, Term: predictor.Pair{Class: term},
+		}}}
 	}
-	testkit.Equal(t, "sentence", Sentence(&c, 5), "wren is 2.5 times as likely as gull. No single group decides: "+
-		"the strongest, g0, favours gull by 0.80. Log odds: +0.90.")
+	c := predictor.Comparison{Class: "wren", Against: "gull", LogOdds: 2.4, Groups: []predictor.Group{
+		learned("7", 0.5, 1), learned("2", 0.4, 1), learned("5", -0.3, 0), learned("4", 0.9, 0), learned("1", 0.9, 0),
+	}}
+	testkit.Equal(t, "sentence", Sentence(&c, 3), "For wren over gull: bill hooked in groups 7 and 2 (+0.90), 2 other groups together (+1.80). "+
+		"Against wren: group 5 of bill hooked (-0.30). Log odds: +2.40.")
+	testkit.Equal(t, "short", Short(&c), "rather than gull: bill hooked in groups 7 and 2 (+0.90), group 4 of bill hooked (+0.90)")
+	testkit.Equal(t, "short without a reason", Short(&predictor.Comparison{Against: "gull"}), "rather than gull")
 }
 
-// Of many random groups: every name and number of a sentence is in the chart below it, what it names as the main
-// reason outweighs the rest, and it says that the correction decides where the groups alone favour the other class.
+// Of many random groups: every name and number of a sentence is in the chart below it, on the side of its sign,
+// the largest part first, and it says where the correction decides.
 func TestSentenceProperty(t *testing.T) {
-	number := regexp.MustCompile(`[-+]?\d+\.\d\d`)
-	forms := map[string]int{}
+	number := regexp.MustCompile(`[-+]\d+\.\d\d`)
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		x, most := randomComparison(r), 1+r.IntN(8)
 		sentence := Sentence(x, most)
-		var shown []string
-		for _, p := range newChart(x, most).Steps {
-			shown = append(shown, fixed(math.Abs(p.LogOdds)), fixed(math.Abs(p.Sum)), p.Name)
-		}
-		for _, n := range number.FindAllString(sentence, -1) {
-			if !slices.Contains(shown, strings.TrimLeft(n, "+-")) {
-				t.Errorf("%s of %q is not in the chart %q", n, sentence, shown)
+		steps := newChart(x, most).Steps
+		favour, against, _ := strings.Cut(sentence, "Against ")
+		for sign, text := range map[float64]string{1: favour, -1: against} {
+			text, _, _ = strings.Cut(text, " Log odds")
+			largest := Part{}
+			var shown []string
+			for _, p := range steps[:len(steps)-1] {
+				if shown = append(shown, signed(p.LogOdds)); sign*p.LogOdds > sign*largest.LogOdds {
+					largest = p.Part
+				}
+			}
+			if !negligible(largest.LogOdds) {
+				testkit.WantText(t, text, largest.text()+" ("+signed(largest.LogOdds)+")")
+			}
+			for _, n := range number.FindAllString(text, -1) {
+				if !slices.Contains(shown, n) || (n[0] == '+') != (sign > 0) {
+					t.Errorf("%s of %q is not in the chart %q", n, sentence, shown)
+				}
 			}
 		}
-		_, because, mainly := strings.Cut(sentence, ", mainly because of ")
-		switch {
-		case strings.Contains(sentence, ": the groups alone favour "):
-			if forms["correction"]++; x.LogOdds > x.Correction+1e-9 {
-				t.Errorf("log odds %g, correction %g: %s", x.LogOdds, x.Correction, sentence)
-			}
-		case mainly:
-			forms["mainly"]++
-			because, _, _ = strings.Cut(because, ". Log odds")
-			total := 0.0
-			for _, n := range number.FindAllString(because, -1) {
-				total += testkit.Must(strconv.ParseFloat(n, 64))(t)
-			}
-			if total < math.Abs(x.LogOdds-total)-0.05 {
-				t.Errorf("%g of %g: %s", total, x.LogOdds, sentence)
-			}
-		default:
-			forms["none"]++
-			testkit.WantText(t, sentence, ". No single group decides: ", " favours ")
-		}
+		testkit.WantText(t, sentence, " Log odds: "+signed(x.LogOdds)+".")
+		decides := x.LogOdds-x.Correction < -0.005 && !negligible(x.LogOdds)
+		testkit.Equal(t, sentence, strings.Contains(sentence, "Without the correction, gull"), decides)
 	}
-	testkit.Equal(t, "forms", len(forms), 3)
 }
 
 // randomComparison has many groups.
