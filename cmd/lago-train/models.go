@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
@@ -79,7 +78,6 @@ func findModel(flag, value string) (string, error) {
 		return filepath.Join(dir, matches[0], train.ModelFile), nil
 	case len(matches) > 1:
 		e.Want = "the start of the name of one run in " + dir
-		slices.Sort(matches)
 		e.Hint = fmt.Sprintf("%d begin so, such as %s and %s.", len(matches), matches[0], matches[1])
 	case len(names) == 0:
 		e.Hint = dir + " has no runs with a " + train.ModelFile + ". lago-train run trains a model."
@@ -90,41 +88,33 @@ func findModel(flag, value string) (string, error) {
 }
 
 // lastModel returns the folder of the run that latest means, of those in a folder with a model: that of the
-// last seed of the last run command with a test stage, or else of the last one. Without run commands it is
-// the last run of the test stage of LAGO, else of a baseline, else any. If a file of it is missing or
+// last seed of the last run command with a test stage, or else of the last one. If a file of it is missing or
 // damaged, that is an error, since another model would take its place.
 func lastModel(dir string, names []string) (string, error) {
-	asked, err := runResults(dir)
-	if err != nil {
-		return "", err
+	stored, unreadable, _ := lab.ReadStored(context.Background(), dir, studies.RunKind+"-")
+	for _, m := range unreadable {
+		info, err := os.Stat(m.Name)
+		if err != nil || len(stored) == 0 || info.ModTime().After(stored[0].Time) {
+			return "", &m
+		}
 	}
-	if asked != nil {
-		tested := slices.IndexFunc(asked, func(r *studies.MethodAccuracy) bool { return r.Test != nil })
-		dirs := asked[max(tested, 0)].RunDirs
-		return wholeRun(lab.Moved(dir, dirs[len(dirs)-1]))
-	}
-	last, best := "", -1
-	for _, name := range names {
-		r, err := lab.ReadRun(filepath.Join(dir, name))
-		if err != nil {
+	var last *studies.MethodAccuracy
+	for _, s := range stored { // the newest first
+		r := new(studies.MethodAccuracy)
+		if err := s.Decode(r); err != nil {
 			return "", err
 		}
-		rank := 0
-		if r.Stage == train.Test {
-			rank++
-		}
-		if r.Stage == train.Test && r.Method.Name == methods.LAGO {
-			rank++
-		}
-		if rank > best {
-			best, last = rank, r.Dir
+		if last == nil || last.Test == nil && r.Test != nil {
+			last = r
 		}
 	}
-	return wholeRun(last)
-}
-
-// wholeRun returns the folder of a finished run, no file of which is missing or damaged.
-func wholeRun(dir string) (string, error) {
+	if last == nil {
+		return "", &invalid.Error{
+			Where: dir, Want: "the result of a run command", Got: "none",
+			Hint: "lago-train runs lists the runs, such as " + names[0] + ".",
+		}
+	}
+	dir = lab.Moved(dir, last.RunDirs[len(last.RunDirs)-1])
 	r, err := lab.ReadRun(dir)
 	if err == nil {
 		err = r.CheckFinished()
@@ -135,37 +125,15 @@ func wholeRun(dir string) (string, error) {
 	return dir, err
 }
 
-// runResults reads the results of run commands in a folder, the newest first. The error is that of the
-// newest.
-func runResults(dir string) (list []*studies.MethodAccuracy, err error) {
-	stored, unreadable, _ := lab.ReadStored(context.Background(), dir, studies.RunKind+"-")
-	for _, s := range stored {
-		r := new(studies.MethodAccuracy)
-		if err := s.Decode(r); err != nil {
-			return nil, err
-		}
-		list = append(list, r)
-	}
-	for _, m := range unreadable {
-		info, err := os.Stat(m.Name)
-		if err != nil || len(stored) == 0 || info.ModTime().After(stored[0].Time) {
-			return nil, &m
-		}
-	}
-	return list, nil
-}
-
-// runsWithModel lists the runs in a folder that have a model, the one that was written last first.
+// runsWithModel lists the runs in a folder that have a model.
 func runsWithModel(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
-	written := map[string]time.Time{}
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(dir, e.Name(), train.ModelFile))
 		if err == nil && info.Mode().IsRegular() {
-			names, written[e.Name()] = append(names, e.Name()), info.ModTime()
+			names = append(names, e.Name())
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return written[b].Compare(written[a]) })
 	return names
 }
 
@@ -186,14 +154,9 @@ func openModel(name string) (*predictor.Model, error) {
 func logModel(m *predictor.Model) {
 	of := ""
 	if m.Trial != nil {
-		of = fmt.Sprintf(", stage %s, seed %d", m.Trial.Stage, m.Trial.Seed)
+		of = fmt.Sprintf(", stage %s, random seed %d", m.Trial.Stage, m.Trial.Seed)
 	}
-	among := ""
-	beside, _ := runResults(filepath.Dir(m.Dir())) // another error is that of latest
-	for _, r := range beside {
-		among = cmp.Or(among, r.OfSeed(m.Dir()))
-	}
-	logrus.Infof("model: %s trained on %s%s, in %s%s", m.Method.Label(), m.Dataset, of, m.Dir(), among)
+	logrus.Infof("model: %s trained on %s%s, in %s", m.Method.Label(), m.Dataset, of, m.Dir())
 }
 
 // openLAGO opens the model that --model names for commands that need a LAGO model.

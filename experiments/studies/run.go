@@ -316,18 +316,6 @@ func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
 	return "validation", "validation class", r.Val
 }
 
-// OfSeed says which of several seeds the run in a folder has, and the accuracy; "" for another run.
-func (r *MethodAccuracy) OfSeed(dir string) string {
-	_, _, m := r.last()
-	seeds := m.PerClass.Values
-	i := slices.IndexFunc(r.RunDirs, func(d string) bool { return filepath.Base(d) == filepath.Base(dir) })
-	if i -= len(r.RunDirs) - len(seeds); i < 0 || len(seeds) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("; seed %d of %d: %s; mean %s", i+1, len(seeds), format.Percent(seeds[i]),
-		m.MeanText())
-}
-
 // accuracyText is the accuracy in one line.
 func (r *MethodAccuracy) accuracyText() string {
 	stage, classes, m := r.last()
