@@ -55,6 +55,7 @@ program that ran its section and those after it, up to the next such line.
 - Validation accuracies are optimistic, since they chose epochs, settings or a variant. Test accuracies may be
   optimistic, too, most of all those of LAGO: the test classes were evaluated often while the program was
   written. Do not compare sections by differences of a point.
+- "tried" is the number of settings, x the number of corrections of the scores, that validation chose from.
 '
   text "## $DATASET"
   if [ "$DATASET" = cub127 ]; then
@@ -396,7 +397,7 @@ wrap() {
   }'
 }
 
-# shorten leaves out chosen settings, and tables that another section has.
+# shorten leaves out chosen settings, the note of "tried", and tables that another section has.
 shorten() {
   case $name in
     generalised) others='per-class accuracy|minus each method, over' ;;
@@ -405,7 +406,7 @@ shorten() {
     *) others='^$' ;;
   esac
   awk '
-    /^correction of / { next }
+    /^(correction of |tried: )/ { next }
     /^┌/ { held = $0; next }
     held { first = held; held = ""; if (/ settings (chosen )?that /) skip = 1; else print first }
     skip && /^(└|\*:)/ { skip = /^└/ ? 2 : skip; next }
