@@ -35,6 +35,15 @@ type ImagePreprocessing struct {
 	Std     [3]float64 `json:"std"`  // of red, green and blue
 }
 
+// MaxImageSize is the largest size of the inputs of a network.
+const MaxImageSize = 1024
+
+// Sound reports whether images can be preprocessed so. A file can say anything.
+func (p ImagePreprocessing) Sound() bool {
+	return (p.Fit == Crop || p.Fit == Squash) && p.Size >= 1 && p.Size <= MaxImageSize && p.Resize >= 0 &&
+		p.Resize <= 2*MaxImageSize
+}
+
 // String describes the preprocessing, as in "crop to 224 x 224 pixels of a shorter side of 256".
 func (p ImagePreprocessing) String() string {
 	s := fmt.Sprintf("%s to %d x %d pixels", p.Fit, p.Size, p.Size)

@@ -81,7 +81,11 @@ func (o *networkOptions) extractor(c *cli.Context, m *predictor.Model, n int) (*
 	if p.Boxes {
 		logrus.Warn("the model was trained on images cropped to bounding boxes: crop these, too")
 	}
-	return extract.New(network, p, n)
+	e, err := extract.New(network, p, n)
+	if from != nil {
+		err = invalid.At(m.Path, err)
+	}
+	return e, err
 }
 
 type extractOptions struct {
@@ -108,7 +112,7 @@ func extractCommand() *cli.Command {
 		}.In(inputGroup).Common(), setting.List{
 			weightsSetting(&o.weights),
 			setting.Choice("fit", &o.fit, dataset.Crop, dataset.Crop, dataset.Squash),
-			setting.Whole("size", &o.size, 0, setting.Between(resnet.MinSize, 1024)).
+			setting.Whole("size", &o.size, 0, setting.Between(resnet.MinSize, dataset.MaxImageSize)).
 				Noted("224, or that of a CLIP"),
 			setting.Choice("activation", &o.activation, "", vit.QuickGELU, vit.GELU).Noted("quick_gelu"),
 		}.In(imageGroup), o.dataSettings(), workSettings(), setting.List{

@@ -228,8 +228,7 @@ func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	}
 	e := new(Extraction)
 	err = json.Unmarshal(text, e)
-	if p := e.Provenance.Images; err != nil || len(e.WeightsSHA256) != 64 || p.Size < 1 ||
-		p.Fit != dataset.Crop && p.Fit != dataset.Squash {
+	if err != nil || len(e.WeightsSHA256) != 64 || !e.Provenance.Images.Sound() {
 		return nil, &invalid.Error{
 			Where: path, Want: "the record that dataset extract writes", Got: "another file", Err: err,
 		}

@@ -195,6 +195,10 @@ func TestLoadRefuses(t *testing.T) {
 
 		{featuresCSV, "10,-0.5\n", "", []string{`features.csv: expected 6 samples, one for each line of labels.csv, found 5`}},
 		{imagesFile, "", "path\na.png\n", []string{`images.csv: expected 6 samples, one for each line of labels.csv, found 1`}},
+		{
+			ExtractFile, "", `{"weights_sha256":"` + strings.Repeat("0", 64) + `","preprocessing":{"fit":"crop","size":100000000}}`,
+			[]string{"extract.json: expected the record that dataset extract writes, found another file"},
+		},
 		{ExtractFile, "", "{}", []string{`extract.json: expected the record that dataset extract writes, found another file`}},
 	} {
 		t.Run(c.want[0], func(t *testing.T) {

@@ -333,6 +333,7 @@ func TestRefusesOtherWork(t *testing.T) {
 	c.Shard = lab.Shard{Index: 1, Count: 2} // which has no part
 	testkit.Equal(t, "images left", extract(t, c).Left, 4)
 	e := testkit.Must(New(weights(), images.Preprocessing(dataset.Crop, side), maxBatch))(t)
+	testkit.Fails(New(weights(), images.Preprocessing(dataset.Crop, 1<<20), 1))(t, "preprocessing: expected crop or squash to at most 1024 pixels, found crop to 1048576 x 1048576 pixels")
 	_, err := Extract(t.Context(), e, c)
 	testkit.WantError(t, err, "preprocessing: expected squash to 32 x 32 pixels, as in the extraction in this folder, found crop to 32 x 32 pixels of a shorter side of 37. Remove this folder to start again.")
 	// A photograph that changes is noticed, also where its size does not.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"syscall"
@@ -44,6 +45,12 @@ func (e *Extractor) FeaturesOf(ctx context.Context, name string, content []byte)
 
 // New compiles a network for images with a preprocessing, of which there are at least n.
 func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
+	if !p.Sound() {
+		return nil, &invalid.Error{
+			Field: "preprocessing", Want: fmt.Sprintf("crop or squash to at most %d pixels", dataset.MaxImageSize),
+			Got: p.String(),
+		}
+	}
 	g, err := w.Graph(min(n, maxBatch), p.Size)
 	if err != nil {
 		return nil, err
