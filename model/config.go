@@ -129,7 +129,7 @@ func (c Config) Check() error {
 		return expected("smoothing", c.Smoothing, "a number from 0 to below 1/3")
 	}
 	v := c.Variant.Info()
-	if v.Free() && c.K < 1 {
+	if v.HasK() && c.K < 1 {
 		return expected("k", c.K, "at least 1 group for %s", c.Variant)
 	}
 	if c.Psi != 0 && !v.HasGroupPenalty() {
@@ -208,7 +208,6 @@ func (c Config) check(classes *Description, attributes int) (k int, err error) {
 // Variant says how attributes are grouped and whether the grouping is learned (section 4.2 of the paper).
 type Variant string
 
-// The four variants of the paper.
 const (
 	Singletons   Variant = "singletons"
 	SemanticHard Variant = "semantic-hard"
@@ -219,7 +218,6 @@ const (
 // GroupSource says which groups a variant starts from.
 type GroupSource int
 
-// The sources.
 const (
 	DataGroups      GroupSource = iota // those of the data set
 	AttributeGroups                    // one per attribute
@@ -277,8 +275,8 @@ func (i VariantInfo) Semantic() bool { return i.Name != "" && i.Groups == DataGr
 // HasGroupPenalty reports whether psi keeps V near the groups of the data set.
 func (i VariantInfo) HasGroupPenalty() bool { return i.Semantic() && i.Learned }
 
-// Free reports whether a setting says the number of groups.
-func (i VariantInfo) Free() bool { return i.Groups == FreeGroups }
+// HasK reports whether the number of groups is a setting.
+func (i VariantInfo) HasK() bool { return i.Groups == FreeGroups }
 
 // WithoutGroups says what to do with a data set that has no groups.
 func WithoutGroups() string {

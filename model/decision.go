@@ -258,7 +258,6 @@ func (s Scoring) check() error {
 // CorrectionKind says how scores are corrected.
 type CorrectionKind string
 
-// The kinds of correction.
 const (
 	NoCorrection CorrectionKind = "none"
 	Subtract     CorrectionKind = "evidence"    // of logarithms of probabilities

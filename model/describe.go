@@ -51,7 +51,7 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
 	}
 	k, of, err := c.Grouping(u.Cols, groups)
-	if !c.Variant.Info().Free() && err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if len(groups) != u.Cols {

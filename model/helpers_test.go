@@ -37,7 +37,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 	if c.Variant.Info().Groups == model.AttributeGroups {
 		s.k = s.m
 	}
-	if c.Variant.Info().Free() {
+	if c.Variant.Info().HasK() {
 		c.K = s.k
 	}
 	tr := trial[float64]{
@@ -56,7 +56,7 @@ func newTrial(t rapid.TB, c model.Config, s sizes, seed uint64) trial[float64] {
 		if !c.Variant.Learned() {
 			clear(tr.params.V.Row(m))
 		}
-		if !c.Variant.Info().Free() {
+		if !c.Variant.Info().HasK() {
 			tr.params.V.Row(m)[m%s.k]++
 		}
 	}

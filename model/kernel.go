@@ -129,7 +129,6 @@ func remember(phase *int, n *G.Node) *G.Node {
 	return n
 }
 
-// Do implements gorgonia.Op.
 func (k *kernel) Do(inputs ...G.Value) (G.Value, error) {
 	first := k.phase != nil && k.begun != *k.phase
 	if k.remembered && !first {
@@ -162,7 +161,6 @@ func (k *kernel) SymDiff(inputs G.Nodes, y, dy *G.Node) (G.Nodes, error) {
 	return gradients, nil
 }
 
-// DiffWRT implements gorgonia.SDOp.
 func (k *kernel) DiffWRT(int) []bool {
 	wrt := make([]bool, len(k.from))
 	for i, x := range k.from {

@@ -101,7 +101,6 @@ type Pipeline struct {
 // detectBlock is the number of samples that are preprocessed and detected at a time.
 const detectBlock = 256
 
-// Detect implements Classifier.
 func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix[float32], error) {
 	var a dataset.Matrix[float32]
 	for start := 0; start == 0 || start < len(rows); start += detectBlock {
@@ -122,7 +121,6 @@ func (p *Pipeline) Detect(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 	return a, nil
 }
 
-// Prepare implements Classifier.
 func (p *Pipeline) Prepare(u dataset.Matrix[float64]) (Scorer[float32], error) {
 	return p.prepare(u, false)
 }

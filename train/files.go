@@ -231,7 +231,6 @@ func (c Curve) seconds() float64 {
 // Status says why a run ended.
 type Status string
 
-// The ways to end.
 const (
 	Patience  Status = "patience"   // no better validation accuracy for as many epochs as the patience
 	Epochs    Status = "epochs"     // all epochs were run

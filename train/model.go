@@ -307,14 +307,10 @@ func (h *header) load(f *safetensors.File) (err error) {
 		return err
 	}
 	shape := method.Shape{Dims: h.Dims, Attributes: len(h.Attributes), Groups: h.Semantic}
-	r := readerOf(f, methodPrefix)
-	if r.Err == nil {
-		h.Classifier, r.Err = h.Method.Restore(r.Tensors, shape)
+	if h.Classifier, err = h.Method.Restore(readerOf(f, methodPrefix), shape); err != nil {
+		return invalid.At(h.Method.Label(), err)
 	}
-	if r.Err != nil {
-		return invalid.At(h.Method.Label(), r.Err)
-	}
-	r = readerOf(f, correctionPrefix)
+	r := readerOf(f, correctionPrefix)
 	h.Reference.Detections = r.Get("stored", -1, -1)
 	if centre := r.Get("centre", 1, 1); r.Err == nil {
 		h.Reference.Centre = centre.Data[0]

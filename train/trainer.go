@@ -350,7 +350,7 @@ func (r *trainer) step() error {
 // pipeline returns the best epoch's model, for preprocessed features, with what corrections of its
 // scores need.
 func (r *trainer) pipeline() (*model.Pipeline, error) {
-	m, err := r.trial.Method.Restore(r.kept, r.examples.Shape())
+	m, err := r.trial.Method.Restore(&method.Reader{Tensors: r.kept}, r.examples.Shape())
 	if err != nil {
 		return nil, err
 	}

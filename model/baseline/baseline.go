@@ -56,7 +56,6 @@ func NewBilinear(r *method.Reader, s method.Shape, normalise bool) *Model {
 	}
 }
 
-// Tensors implements method.Model.
 func (m *Model) Tensors() method.Tensors { return slices.Clone(m.Parameters.Tensors) }
 
 // detectBlock is the number of samples whose features are in memory at a time.

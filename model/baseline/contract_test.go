@@ -157,15 +157,15 @@ func TestRestore(t *testing.T) {
 		if len(want) != 2*len(e.Rows) || slices.ContainsFunc(want, func(v float32) bool { return v-v != 0 }) {
 			t.Fatalf("expected %d finite scores, found %v", 2*len(e.Rows), want)
 		}
-		restored := testkit.Must(newMethod().Restore(original.Tensors(), shape))(t)
+		restored := testkit.Must(newMethod().Restore(&method.Reader{Tensors: original.Tensors()}, shape))(t)
 		testkit.NearAll(t, "restored", baselinetest.Score(t, restored, e, unseen).Data, want, 1e-4)
 
 		for i, tensor := range original.Tensors() {
-			_, err := newMethod().Restore(slices.Delete(original.Tensors(), i, i+1), shape)
+			_, err := newMethod().Restore(&method.Reader{Tensors: slices.Delete(original.Tensors(), i, i+1)}, shape)
 			testkit.WantError(t, err, "tensor "+tensor.Name, "found none")
 			changed := original.Tensors()
 			changed[i].Matrix = dataset.NewMatrix[float32](3, 17)
-			testkit.Fails(newMethod().Restore(changed, shape))(t, "tensor "+tensor.Name, "found 3 x 17")
+			testkit.Fails(newMethod().Restore(&method.Reader{Tensors: changed}, shape))(t, "tensor "+tensor.Name, "found 3 x 17")
 		}
 	})
 }

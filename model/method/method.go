@@ -27,9 +27,9 @@ type Method interface {
 	Settings() setting.List
 	// Learn returns a learner before its first epoch. The settings are valid, and there are examples.
 	Learn(e Examples, seed uint64) (Learner, error)
-	// Restore returns the trained model with the given tensors. The error is an
-	// *invalid.Error that names the tensor.
-	Restore(t Tensors, s Shape) (Model, error)
+	// Restore returns the trained model whose tensors are read. The error is an *invalid.Error that names
+	// the tensor.
+	Restore(r *Reader, s Shape) (Model, error)
 }
 
 // Shape is what a model must fit.

@@ -86,10 +86,8 @@ func (l *learner) fillV(places []int) {
 	l.v.Label(choose(l.examples.Labels, places)...)
 }
 
-// Model implements method.Learner.
 func (l *learner) Model() method.Model { return Model{l.model} }
 
-// State implements method.Learner.
 func (l *learner) State() method.Tensors {
 	state := Model{l.model}.Tensors()
 	state = append(state, l.adamW.tensors("adam_w")...)

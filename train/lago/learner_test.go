@@ -71,7 +71,7 @@ func TestFrozenPrior(t *testing.T) {
 		l := learn(t, s)
 		train(t, l, 1, 1)
 		shape := method.Shape{Dims: d.Features.Cols, Attributes: d.Descriptions.Cols, Groups: d.GroupOf()}
-		m := testkit.Must(s.Restore(l.Model().Tensors(), shape))(t)
+		m := testkit.Must(s.Restore(&method.Reader{Tensors: l.Model().Tensors()}, shape))(t)
 		var odds [2][]float32
 		for i, classes := range [][]int{d.Split.Test, slices.Concat(d.Split.Test, d.Split.Val)} {
 			p := testkit.Must(model.Score(m, d.Features, []int{0, 1, 2}, d.Describe(classes)))(t)

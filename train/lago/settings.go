@@ -87,7 +87,7 @@ func (s *Settings) Settings() setting.List {
 		s.only(learned, s.number("lr_v", &s.LRV, setting.Positive, 0.1).
 			In(setting.Training).Describe("`RATE` learning rate of the group assignment V"), 0.01, 0.1, 1.),
 		zeta,
-		s.only(model.VariantInfo.Free,
+		s.only(model.VariantInfo.HasK,
 			setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
 				Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of "+
 					"attributes if that is smaller", defaultK)),
@@ -165,7 +165,7 @@ func (s *Settings) complete(attributes, samples int) {
 	if s.Batch == 0 {
 		s.Batch = min(max(samples/leastSteps, leastBatch), mostBatch)
 	}
-	if s.Variant.Info().Free() && s.K == 0 {
+	if s.Variant.Info().HasK() && s.K == 0 {
 		s.K = min(defaultK, attributes)
 	}
 }
@@ -188,7 +188,6 @@ func fewValues(u dataset.Matrix[float64]) bool {
 // Model is a trained LAGO.
 type Model struct{ *model.LAGO }
 
-// Tensors implements method.Model.
 func (m Model) Tensors() method.Tensors {
 	p := m.Params
 	t := method.Tensors{{Name: "W", Matrix: p.W}, method.Vector("b", p.B)}
@@ -201,15 +200,13 @@ func (m Model) Tensors() method.Tensors {
 	return t
 }
 
-// Restore implements method.Method.
-func (s *Settings) Restore(t method.Tensors, shape method.Shape) (method.Model, error) {
+func (s *Settings) Restore(r *method.Reader, shape method.Shape) (method.Model, error) {
 	own := *s
 	own.complete(shape.Attributes, 0)
 	k, _, err := own.Grouping(shape.Attributes, shape.Groups)
 	if err != nil {
 		return nil, err
 	}
-	r := method.Reader{Tensors: t}
 	p := &model.Parameters[float32]{
 		W: r.Get("W", shape.Dims, shape.Attributes), B: r.Get("b", 1, shape.Attributes).Data,
 		V: r.Get("V", shape.Attributes, k),

@@ -173,11 +173,6 @@ func (m Named) Canonical() Named {
 	return c
 }
 
-// Set reads the value of a setting from text. The error is an *invalid.Error.
-func (m Named) Set(key, text string) error {
-	return m.Settings().Set(setting.Assignment{Key: key, Text: text})
-}
-
 // Check returns the *invalid.Error of an unknown method or of its first invalid setting.
 func (m Named) Check() error {
 	if _, err := Find(m.Name); err != nil {
@@ -259,10 +254,10 @@ func (e Entry) kinds() []model.CorrectionKind {
 	return []model.CorrectionKind{model.NoCorrection, model.Standardise}
 }
 
-// Corrections lists those that a search tries, none first.
-func (e Entry) Corrections() []model.Correction {
+// Corrections lists those that a search tries for the method, none first.
+func (m Named) Corrections() []model.Correction {
 	list := []model.Correction{{Kind: model.NoCorrection}}
-	for _, kind := range e.kinds()[1:] {
+	for _, kind := range m.Entry().kinds()[1:] {
 		for _, omega := range omegas {
 			list = append(list, model.Correction{Kind: kind, Omega: omega})
 		}
@@ -294,6 +289,3 @@ func (m Named) Decide(c model.Correction) model.Decision {
 	}
 	return model.Decision{Kind: c.Kind, Scoring: model.Scoring{Omega: c.Omega}}
 }
-
-// Corrections lists those that a search tries for the method, none first.
-func (m Named) Corrections() []model.Correction { return m.Entry().Corrections() }

@@ -13,6 +13,7 @@ import (
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -44,8 +45,8 @@ func trainOne(t testing.TB, l *lab.Lab, method string, stage train.Stage, seed u
 		Epochs: 4, Patience: 4, Seed: seed, Method: testkit.Must(methods.Labelled(method))(t),
 	}
 	if method != "eszsl" {
-		testkit.NoError(t, trial.Method.Set("lr", "0.01"))
-		testkit.NoError(t, trial.Method.Set("batch", "16"))
+		testkit.NoError(t, trial.Method.Settings().Set(setting.Assignment{Key: "lr", Text: "0.01"}))
+		testkit.NoError(t, trial.Method.Settings().Set(setting.Assignment{Key: "batch", Text: "16"}))
 	}
 	if change != nil {
 		change(&trial)

@@ -112,7 +112,7 @@ func TestPartsAddUp(t *testing.T) {
 			for _, complement := range model.Complements {
 				for i, zeta := range []float64{10, 10, 1000} {
 					c := model.Config{Variant: v, Prior: p, Complement: complement, Zeta: zeta}
-					if v.Info().Free() {
+					if v.Info().HasK() {
 						c.K = 2
 					}
 					t.Run(fmt.Sprint(v, " ", p, " ", complement, " ", i), func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/blas"
 	"github.com/lago-train/lago-train/internal/format"
+	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -171,7 +172,7 @@ func TestLaterGridsTakeFits(t *testing.T) {
 	first.Method = testkit.Must(methods.Labelled("dap"))(t)
 	second := first
 	second.Method = first.Method.Clone()
-	testkit.NoError(t, second.Method.Set("prior", "half"))
+	testkit.NoError(t, second.Method.Settings().Set(setting.Assignment{Key: "prior", Text: "half"}))
 	weights := func(of train.Trial) []float32 {
 		return testkit.Must(train.Load(filepath.Join(do(t, l, []train.Trial{of})[0].Dir, train.ModelFile)))(t).Classifier.(*baseline.Model).W.Data
 	}

@@ -96,9 +96,7 @@ func newModel(r *method.Reader, s method.Shape) (m *baseline.Model, thresholds, 
 	return m, thresholds, prior
 }
 
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
+func (c *Settings) Restore(r *method.Reader, s method.Shape) (method.Model, error) {
 	m, _, _ := newModel(r, s)
 	return m, r.Err
 }

@@ -148,7 +148,7 @@ func TestThresholds(t *testing.T) {
 func restored(t *testing.T, tensors method.Tensors) method.Model {
 	t.Helper()
 	shape := method.Shape{Dims: tensors[0].Matrix.Rows, Attributes: tensors[len(tensors)-1].Matrix.Cols}
-	return testkit.Must(new(Settings).Restore(tensors, shape))(t)
+	return testkit.Must(new(Settings).Restore(&method.Reader{Tensors: tensors}, shape))(t)
 }
 
 // A sample with p(a|x) = 4/5 and 2/5, where p(a) = 1/2 and 1/4, that is, with factors of

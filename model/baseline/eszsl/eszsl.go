@@ -44,9 +44,7 @@ func (c *Settings) Settings() setting.List {
 	}
 }
 
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
+func (c *Settings) Restore(r *method.Reader, s method.Shape) (method.Model, error) {
 	return baseline.NewBilinear(r, s, c.Normalise), r.Err
 }
 

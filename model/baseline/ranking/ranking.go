@@ -40,7 +40,6 @@ import (
 // Loss names a method by the loss of a sample: see the package comment.
 type Loss string
 
-// The methods.
 const (
 	ALE    Loss = "ale"
 	SJE    Loss = "sje"
@@ -64,7 +63,6 @@ func New(l Loss) *Settings { return &Settings{Loss: l} }
 // Features is the normalisation of the features.
 type Features string
 
-// The normalisations.
 const (
 	None        Features = "none"        // no normalisation
 	Unit        Features = "unit"        // samples scaled to length 1
@@ -117,9 +115,7 @@ func newModel(c Settings, r *method.Reader, s method.Shape) (m *baseline.Model, 
 	return m, shift, scale
 }
 
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
+func (c *Settings) Restore(r *method.Reader, s method.Shape) (method.Model, error) {
 	m, _, _ := newModel(*c, r, s)
 	return m, r.Err
 }

@@ -64,7 +64,7 @@ func TestBlocksAreSGD(t *testing.T) {
 					var a, scores mat.Dense
 					a.Mul(o.x, o.w)
 					scores.Mul(&a, o.u.T())
-					restored := testkit.Must(c.Restore(l.Model().Tensors(), e.Shape()))(t)
+					restored := testkit.Must(c.Restore(&method.Reader{Tensors: l.Model().Tensors()}, e.Shape()))(t)
 					testkit.NearAll(t, "scores", baselinetest.Score(t, restored, e, e.U).Data, scores.RawMatrix().Data, 1e-3)
 				})
 			}

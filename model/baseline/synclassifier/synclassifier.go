@@ -101,9 +101,7 @@ func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synth
 	return m
 }
 
-// Restore implements method.Method.
-func (c *Settings) Restore(t method.Tensors, s method.Shape) (method.Model, error) {
-	r := &method.Reader{Tensors: t}
+func (c *Settings) Restore(r *method.Reader, s method.Shape) (method.Model, error) {
 	return newModel(*c, r, s, -1).Model, r.Err
 }
 

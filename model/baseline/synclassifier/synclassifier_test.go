@@ -26,12 +26,12 @@ import (
 func TestScoreByHand(t *testing.T) {
 	c := Settings{Sigma: 2, Normalise: true}
 	distance := float32(math.Sqrt2)
-	m := testkit.Must(c.Restore(method.Tensors{
+	m := testkit.Must(c.Restore(&method.Reader{Tensors: method.Tensors{
 		{Name: "V", Matrix: baselinetest.Matrix[float32](2, 3, -1)},
 		{Name: "phantoms", Matrix: baselinetest.Matrix[float32](2, 1/distance, 0, 0, 1/distance)},
 		{Name: "mean", Matrix: baselinetest.Matrix[float32](2, 0.5, 0.5)},
 		{Name: "distance", Matrix: baselinetest.Matrix[float32](1, distance)},
-	}, method.Shape{Dims: 1, Attributes: 2}))(t)
+	}}, method.Shape{Dims: 1, Attributes: 2}))(t)
 	s := testkit.Must(model.Score(m, baselinetest.Matrix[float32](1, 1), []int{0}, baselinetest.Matrix[float64](2, 1, 0, 1, 1)))(t)
 	testkit.NearAll(t, "scores", s.Data, []float64{4/(1+math.Exp(-0.25)) - 1, 1}, 1e-6)
 }

@@ -143,10 +143,8 @@ type Network struct {
 	weights map[string]folded // by the name of the convolution
 }
 
-// Name implements network.Network.
 func (n *Network) Name() string { return n.name }
 
-// Dims implements network.Network.
 func (n *Network) Dims() int { return n.dims }
 
 // Preprocessing implements network.Network: that of torchvision.

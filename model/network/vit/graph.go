@@ -18,7 +18,6 @@ import (
 // pixels, patches of 14 pixels give 5,330 tokens.
 const maxTokens = 1 << 13
 
-// Graph implements network.Network.
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < n.patch || size%n.patch != 0 {
 		return nil, &invalid.Error{

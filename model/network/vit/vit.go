@@ -43,7 +43,6 @@ const headDims = 64
 // Activation is that of the MLPs.
 type Activation string
 
-// The activations.
 const (
 	QuickGELU Activation = "quick_gelu" // of CLIP as OpenAI published it
 	GELU      Activation = "gelu"       // of DINOv2, and of most CLIPs of open_clip
@@ -282,10 +281,8 @@ func channelsLast(kernels []float32, pixels int) {
 	}
 }
 
-// Name implements network.Network.
 func (n *Network) Name() string { return n.name }
 
-// Dims implements network.Network.
 func (n *Network) Dims() int {
 	if n.projection != nil {
 		return n.projection.out

@@ -165,7 +165,7 @@ func newSearch(base config.Config, folds []lab.View, settings int, fixed []strin
 	if s.closed {
 		s.rounds = [1 + refiningRounds]int{len(s.space.grid(base)) + 1}
 	}
-	for _, c := range method.Corrections() {
+	for _, c := range base.Method.Corrections() {
 		if slices.Contains(fixed, "correction") && c.Kind != base.Correction.Kind ||
 			slices.Contains(fixed, "omega") && c.On() && c.Omega != base.Correction.Omega {
 			continue
