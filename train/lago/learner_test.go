@@ -35,7 +35,7 @@ func TestPhases(t *testing.T) {
 		}
 		start := now()
 		l.w.Begin(0)
-		testkit.Must(l.phase("W", 1, l.w, l.adamW, l.fillW))(t)
+		testkit.Must(l.phase("W", 1, l.w, l.adamW, l.examples.X, l.examples.Rows))(t)
 		afterW := now()
 		if cmp.Equal(start[0], afterW[0]) || cmp.Equal(start[1], afterW[1]) || !cmp.Equal(start[2], afterW[2]) {
 			t.Error("expected W and b to change in an epoch of W, and V to stay")
@@ -44,7 +44,7 @@ func TestPhases(t *testing.T) {
 		if v.Learned() {
 			want = "W V"
 			l.v.Begin(l.detect())
-			testkit.Must(l.phase("V", 1, l.v, l.adamV, l.fillV))(t)
+			testkit.Must(l.phase("V", 1, l.v, l.adamV, l.detections, l.detections.AllRows()))(t)
 			afterV := now()
 			if !cmp.Equal(afterW[:2], afterV[:2]) || cmp.Equal(afterW[2], afterV[2]) {
 				t.Error("expected V to change in an epoch of V, and W and b to stay")
@@ -190,14 +190,14 @@ func BenchmarkStep(b *testing.B) {
 				floor := l.floor()
 				benchPhase(b, "W", floor, func() (method.Phase, error) {
 					l.w.Begin(0)
-					return l.phase("W", 1, l.w, l.adamW, l.fillW)
+					return l.phase("W", 1, l.w, l.adamW, l.examples.X, l.examples.Rows)
 				})
 				if l.v == nil {
 					return
 				}
 				benchPhase(b, "V", 0, func() (method.Phase, error) {
 					l.v.Begin(l.detect())
-					return l.phase("V", 1, l.v, l.adamV, l.fillV)
+					return l.phase("V", 1, l.v, l.adamV, l.detections, l.detections.AllRows())
 				})
 			})
 		}
