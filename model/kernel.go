@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"reflect"
 	"sync/atomic"
 	"unsafe"
 
@@ -169,13 +170,7 @@ func (k *kernel) DiffWRT(int) []bool {
 	return wrt
 }
 
-func dtype[T Float]() tensor.Dtype {
-	var zero T
-	if unsafe.Sizeof(zero) == 4 {
-		return tensor.Float32
-	}
-	return tensor.Float64
-}
+func dtype[T Float]() tensor.Dtype { return tensor.Dtype{Type: reflect.TypeFor[T]()} }
 
 // numbers returns the numbers of a value without copying or boxing them. Value.Data would
 // box them at every op of every step.

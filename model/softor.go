@@ -116,25 +116,6 @@ func (o *softOr[T]) writeBackground(sum, a matrix.Matrix[T]) {
 	}
 }
 
-// writeNone writes the none-of-group term of group k into its scores, n x Z. ac is Ac, n x K, or nil for a
-// constant.
-func (o *softOr[T]) writeNone(scores matrix.Matrix[T], ac []T, k int) {
-	if o.detection == nil {
-		clear(scores.Data)
-		return
-	}
-	for i := range scores.Rows {
-		row, weight := scores.Row(i), T(o.noneWeight(ac, i, k))
-		if weight == 1 {
-			copy(row, o.noneRatio.Row(k))
-			continue
-		}
-		for c, v := range o.noneRatio.Row(k) {
-			row[c] = weight * v
-		}
-	}
-}
-
 // noneWeight is the scaled Ac of sample i and group k.
 func (o *softOr[T]) noneWeight(ac []T, i, k int) float64 {
 	if ac == nil {
@@ -143,10 +124,22 @@ func (o *softOr[T]) noneWeight(ac []T, i, k int) float64 {
 	return float64(ac[i*len(o.detection)+k])
 }
 
-// startGroup writes the none-of-group term and the background of group k into its
-// scores, n x Z. ac is nil for Ac = 1.
+// startGroup writes the none-of-group term and the background of group k into its scores, n x Z. ac is Ac,
+// n x K, or nil for a constant.
 func (o *softOr[T]) startGroup(scores matrix.Matrix[T], ac []T, background matrix.Matrix[T], k int) {
-	o.writeNone(scores, ac, k)
+	for i := range scores.Rows {
+		row, weight := scores.Row(i), T(0)
+		if o.detection != nil {
+			weight = T(o.noneWeight(ac, i, k))
+		}
+		if weight == 1 {
+			copy(row, o.noneRatio.Row(k))
+			continue
+		}
+		for c, v := range o.noneRatio.Row(k) {
+			row[c] = weight * v
+		}
+	}
 	if o.background != 0 {
 		blas.AddScaled(scores.Data, 1, background.Data)
 	}

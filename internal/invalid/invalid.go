@@ -171,26 +171,17 @@ func OneOf[T ~string](text string, options ...T) (T, error) {
 	}
 }
 
-// DidYouMean returns a question that suggests the names nearest to text, or "" where none is near.
-func DidYouMean(text string, names []string) string {
-	near := nearest(text, names)
-	if len(near) == 0 {
-		return ""
-	}
-	return "Did you mean " + strings.Join(near, " or ") + "?"
-}
-
 // maxNamed bounds the names that are compared, so that a file of thousands of unknown
 // names is reported within a second.
 const maxNamed = 2000
 
-// nearest returns up to three of the names that differ from text by a few letters at
-// most, or that begin with it, nearest first. To a number none is near.
-func nearest(text string, names []string) []string {
+// DidYouMean returns a question that suggests up to three of the names that differ from text by a few letters
+// at most, or that begin with it, nearest first. It is "" where none is near, and for a number.
+func DidYouMean(text string, names []string) string {
 	const most = 3
 	near, distances := []string{}, map[string]int{}
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
-		return near
+		return ""
 	}
 	// flags without dashes
 	plain := func(name string) string { return strings.ToLower(strings.TrimLeft(name, "-")) }
@@ -207,7 +198,10 @@ func nearest(text string, names []string) []string {
 		}
 	}
 	slices.SortStableFunc(near, func(a, b string) int { return distances[a] - distances[b] })
-	return near[:min(len(near), most)]
+	if len(near) == 0 {
+		return ""
+	}
+	return "Did you mean " + strings.Join(near[:min(len(near), most)], " or ") + "?"
 }
 
 // distance is the number of letters to insert, delete, replace or swap with their neighbour to turn a into b

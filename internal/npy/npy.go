@@ -227,14 +227,6 @@ func (m *Matrix) readHeader() (n int64, shape []int, err error) {
 	return int64(len(prefix) + len(text)), shape, nil
 }
 
-// Write writes a rows x cols array of float32 in C order.
-func Write(w io.Writer, rows, cols int, values []float32) error {
-	if err := WriteHeader(w, rows, cols); err != nil {
-		return err
-	}
-	return matrix.Write(w, values)
-}
-
 // WriteHeader writes what comes before the values of a rows x cols array of float32 in C
 // order, which matrix.Write writes.
 func WriteHeader(w io.Writer, rows, cols int) error {

@@ -252,13 +252,6 @@ func (r *limited) bytes(n int64) ([]byte, error) {
 	return data[:got], err
 }
 
-// skip leaves out the next n bytes.
-func (r *limited) skip(n int64) error {
-	got, err := io.CopyN(io.Discard, r.Reader, n)
-	r.left -= got
-	return err
-}
-
 // readHeader reads a file up to its numbers.
 func readHeader(r *limited) (*File, map[string]entry, error) {
 	begin, err := r.bytes(lengthBytes)
@@ -340,7 +333,9 @@ func read(r *limited, choose Choose) (*File, error) {
 func (t *Tensor) read(r *limited, e entry, wanted bool) error {
 	of, size := types[e.Dtype], e.Offsets[1]-e.Offsets[0]
 	if !wanted {
-		return r.skip(int64(size))
+		skipped, err := io.CopyN(io.Discard, r.Reader, int64(size))
+		r.left -= skipped
+		return err
 	}
 	raw, err := r.bytes(int64(size))
 	switch n := len(raw) / of.width; {

@@ -2,6 +2,7 @@
 package tiny
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/internal/fileio"
+	"github.com/lago-train/lago-train/internal/matrix"
 	"github.com/lago-train/lago-train/internal/npy"
 	"github.com/lago-train/lago-train/internal/parallel"
 )
@@ -131,7 +133,7 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 
 // WriteNPY writes features as a NumPy array.
 func WriteNPY(path string, x dataset.Matrix[float32]) error {
-	return fileio.Write(path, func(w io.Writer) error { return npy.Write(w, x.Rows, x.Cols, x.Data) })
+	return fileio.Write(path, func(w io.Writer) error { return cmp.Or(npy.WriteHeader(w, x.Rows, x.Cols), matrix.Write(w, x.Data)) })
 }
 
 // A feature is max(0, bias + signal + noise), where the signal has variance 1 if every
