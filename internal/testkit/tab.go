@@ -131,8 +131,8 @@ func (b *Browser) Looks(name string) {
 	b.Run(chromedp.EmulateViewport(1200, 900))
 }
 
-// axe returns what axe-core finds on the page: rules of WCAG 2.2, levels A and AA, and best practices. Its
-// file is $LAGO_AXE, which the Makefile sets; "none" leaves it out.
+// axe returns what axe-core finds on the page by the rules of WCAG 2.2, levels A and AA, and best practices, and
+// controls that are small. Its file is $LAGO_AXE, which the Makefile sets; "none" leaves it out.
 func (b *Browser) axe() (problems []string) {
 	b.t.Helper()
 	path := os.Getenv("LAGO_AXE")
@@ -149,6 +149,10 @@ func (b *Browser) axe() (problems []string) {
 		b.Run(chromedp.Evaluate(string(source), nil))
 	}
 	b.Run(chromedp.Evaluate(`axe.run({rules: {"target-size": {enabled: true}}}).then(r => r.violations.flatMap(v =>
-		v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + ": " + n.failureSummary)))`, &problems, Awaited))
+		v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + ": " + n.failureSummary)).concat(
+		[...document.querySelectorAll("button, input, select, summary, a, [tabindex='0']")].filter(e => {
+			const {width, height} = e.getBoundingClientRect();
+			return width > 0 && (width < 24 || height < 24);
+		}).map(e => "smaller than 24 pixels: " + e.outerHTML.slice(0, 150))))`, &problems, Awaited))
 	return problems
 }

@@ -20,15 +20,14 @@ import (
 	"github.com/lago-train/lago-train/model"
 )
 
-// opened serves things and opens the page.
-func opened(t *testing.T) (*Server, *testkit.Browser) { return openedAt(t, things(t)) }
-
-func openedAt(t *testing.T, dir string) (*Server, *testkit.Browser) {
+// opened serves a data set and opens the page.
+func opened(t *testing.T, c Page) (*Server, *testkit.Browser) {
 	t.Helper()
 	b := testkit.NewBrowser(t, 5*time.Minute)
 	m := identity()
 	m.Decision, m.Reference.Detections = model.Decision{Kind: model.Subtract, Scoring: model.Scoring{Omega: 0.5}}, dataset.Matrix[float32]{Rows: 1, Cols: 4, Data: []float32{0.8, 0.1, 0.3, 0.6}}
-	s := testkit.Must(New(t.Context(), Page{Name: "things", Dir: dir, Model: m, Features: network}))(t)
+	c.Name, c.Model, c.Features = "things", m, network
+	s := testkit.Must(New(t.Context(), c))(t)
 	addresses := make(chan string)
 	go func() { _ = s.Serve(t.Context(), 0, func(address string) error { addresses <- address; return nil }) }()
 	b.Run(chromedp.Navigate(<-addresses), chromedp.WaitVisible(".grid"))
@@ -46,7 +45,7 @@ func addsUp(t *testing.T, b *testkit.Browser) {
 	t.Helper()
 	var x struct{ Total, Numbers, Bars, Sentence float64 }
 	b.Run(chromedp.Evaluate(`(() => {
-  const title = [...document.querySelectorAll("#try h2")].find(h => h.textContent.startsWith("Groups: ")), rows = [];
+  const title = [...document.querySelectorAll("#try h3")].find(h => h.textContent.startsWith("Groups: ")), rows = [];
   for (let e = title.nextElementSibling; e?.matches(".bar"); e = e.nextElementSibling)
     rows.push({number: parseFloat(e.querySelector(".number").textContent), width: e.querySelector("meter").value * (e.querySelector(".against") ? -1 : 1)});
   const sum = list => list.reduce((s, v) => s + v, 0), widest = rows.reduce((a, r) => Math.abs(r.number) > Math.abs(a.number) ? r : a);
@@ -61,7 +60,7 @@ func addsUp(t *testing.T, b *testkit.Browser) {
 // A class is described, a photograph is dropped and recognised, a class that does not exist yet is
 // added and wins, is kept, and all is undone.
 func TestPageInBrowser(t *testing.T) {
-	s, b := opened(t)
+	s, b := opened(t, Page{Dir: things(t)})
 	classes := func(want ...string) {
 		t.Helper()
 		testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), want...)
@@ -147,18 +146,18 @@ func TestPageInBrowser(t *testing.T) {
 func TestByAttributeInBrowser(t *testing.T) {
 	dir := things(t)
 	testkit.Write(t, dir, "classes.csv", "class\n")
-	s, b := openedAt(t, dir)
+	s, b := opened(t, Page{Dir: dir})
 	csv := func() string { return testkit.Read(t, filepath.Join(s.Dir, "classes.csv")) }
 	b.Click("Check")
 	b.Waits("Nothing is described yet.")
 	b.Click("by attribute")
 	b.Waits("colour: which classes have it?")
 	b.Looks("attributes")
-	b.Run(chromedp.Click(`[aria-label="old: red: not known"]`))
+	b.Run(chromedp.Click(`[aria-label="old, red: not known"]`))
 	b.Waits("1 of 12 entries")
-	b.Run(chromedp.Click(`[aria-label="bare: blue: not known"]`))
+	b.Run(chromedp.Click(`[aria-label="bare, blue: not known"]`))
 	b.Waits("2 of 12 entries")
-	b.Run(chromedp.Focus(`[aria-label="big blue: blue: not known"]`), chromedp.KeyEvent("o"))
+	b.Run(chromedp.Focus(`[aria-label="big blue, blue: not known"]`), chromedp.KeyEvent("o"))
 	b.Waits("3 of 12 entries")
 	b.Run(chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent("n"))
 	b.Waits("4 of 12 entries")
@@ -176,7 +175,7 @@ func TestByAttributeInBrowser(t *testing.T) {
 	testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", "class,size\nold,small\nbare,large (often)\n"), true))(t)
 	testkit.NoError(t, d.Save())
 	b.Choose("Classes shown", "all")
-	b.Run(chromedp.Click(`[aria-label="old: red: yes"]`))
+	b.Run(chromedp.Click(`[aria-label="old, red: yes"]`))
 	b.Waits("it was changed by another program")
 	b.Run(chromedp.Evaluate(`location.hash = "attributes/size"`, nil))
 	b.Waits("draft")
@@ -203,12 +202,12 @@ func TestReviewInBrowser(t *testing.T) {
 		table += fmt.Sprintf("kind %d,%s\n", i, row)
 	}
 	testkit.Write(t, dir, "classes.csv", table)
-	s, b := openedAt(t, dir)
+	s, b := opened(t, Page{Dir: dir})
 	csv := func() string { return testkit.Read(t, filepath.Join(s.Dir, "classes.csv")) }
 	b.Click("Review")
 	b.Waits("no, expected about ")
 	b.Looks("review")
-	b.Run(chromedp.Focus(`[aria-label="kind 5: size: small: no"]`), chromedp.KeyEvent("y"))
+	b.Run(chromedp.Focus(`[aria-label="kind 5, small: no"]`), chromedp.KeyEvent("y"))
 	b.Waits("Saved.")
 	testkit.WantText(t, csv(), "kind 5,0,1,0,1\n")
 	b.Click("By attribute")
@@ -216,10 +215,71 @@ func TestReviewInBrowser(t *testing.T) {
 	b.Run(chromedp.Evaluate(`location.hash = "attributes/colour"`, nil))
 	b.Waits("colour: which classes have it?")
 	b.Click("as filled f")
-	b.Run(chromedp.Focus(`[aria-label="old: red: not known"]`), chromedp.KeyEvent("f"))
+	b.Run(chromedp.Focus(`[aria-label="old, red: not known"]`), chromedp.KeyEvent("f"))
 	b.Waits("Saved.")
 	b.Run(chromedp.Evaluate(`location.hash = "describe/big%20blue"`, nil))
 	b.Click("Done: 1 empty entry of described groups: no")
 	b.Waits("1 empty entries are no.")
 	testkit.WantText(t, csv(), "big blue,1,0,,\n", "old,0.")
+}
+
+// focused checks which control has the focus after keys, by its label or text.
+func focused(t *testing.T, b *testkit.Browser, want string, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		b.Run(chromedp.KeyEvent(key))
+	}
+	var found string
+	b.Run(chromedp.Evaluate(`(e => (e.ariaLabel || e.textContent).slice(0, 60))(document.activeElement)`, &found))
+	testkit.Equal(t, fmt.Sprintf("focus after %q", keys), found, want)
+}
+
+// The keyboard alone: the focus goes to the heading of what opens, a table and samples are one stop, nothing is
+// lost while a view loads, and a prediction is heard.
+func TestKeyboardInBrowser(t *testing.T) {
+	dir := things(t)
+	s, b := opened(t, Page{Dir: dir})
+	b.Run(chromedp.Focus(`[data-key="classold"]`))
+	focused(t, b, "old: 4 of 4 described", kb.Enter)
+	b.Run(chromedp.NavigateBack(), chromedp.Focus("#tab-describe"))
+	focused(t, b, "By attribute", kb.ArrowRight)
+	focused(t, b, "colour: which classes have it?", kb.Enter)
+	b.Run(chromedp.Focus(`[data-key="brushfilled"], [data-key="brushf"]`))
+	focused(t, b, "old, red: yes", kb.Tab)
+	focused(t, b, "blue", kb.ArrowUp, kb.End) // a header, by arrows alone
+	focused(t, b, "bare, blue: not known", kb.ArrowDown, kb.ArrowDown, kb.ArrowDown)
+	b.Run(chromedp.KeyEvent("y"))
+	b.Waits("9 of 12 entries")
+	testkit.WantText(t, testkit.Read(t, filepath.Join(s.Dir, "classes.csv")), "bare,,yes,,\n")
+	var covered bool
+	b.Run(chromedp.Evaluate(`document.querySelector(".table").style.height = "6rem"`, nil))
+	focused(t, b, "old, blue: no", kb.ArrowUp, kb.ArrowUp)
+	b.Run(chromedp.Evaluate(`document.activeElement.getBoundingClientRect().top < document.querySelector("thead th").getBoundingClientRect().bottom`, &covered))
+	testkit.Equal(t, "covered by the header of the table", covered, false)
+
+	b.Run(chromedp.Evaluate(`{const ask = window.fetch; window.fetch = async (...of) => { await new Promise(done => setTimeout(done, 500)); return ask(...of); }; byId("tab-check").focus()}`, nil))
+	focused(t, b, "Check of the descriptions", kb.Enter, kb.Tab, kb.Enter) // the first button leads to a class
+	b.Waits(" of 4 described")
+
+	b.Run(chromedp.Focus("#tab-describe"))
+	focused(t, b, "Try the model", kb.ArrowLeft, kb.ArrowLeft, kb.Enter)
+	b.Choose("Class of the sample", "old")
+	b.Run(chromedp.Poll(`/^b[a-z ]+, [0-9.]+ %, but old is no candidate$/.test(byId("status").textContent)`, nil, chromedp.WithPollingTimeout(10*time.Second)))
+	var meters []string
+	b.Run(chromedp.Evaluate(`[...document.querySelectorAll(".bar.signed meter")].map(m => m.ariaValueText)`, &meters))
+	testkit.WantText(t, fmt.Sprint(meters), ", favours b")
+}
+
+// Read-only, the page has no control that changes anything, and values as text.
+func TestReadOnlyInBrowser(t *testing.T) {
+	_, b := opened(t, Page{Dir: things(t), ReadOnly: true})
+	for view, text := range map[string]string{"describe": "3 classes", "describe/old": "old: 4 of 4", "attributes": "yes", "review": "", "try/0": "What if", "check": "Pairs"} {
+		b.Run(chromedp.Evaluate(fmt.Sprintf("location.hash = %q", view), nil))
+		b.Waits("Read-only: nothing is saved.")
+		b.Waits(text)
+		var controls []string
+		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("section:not([hidden]) :is(.chip, .brush, [data-key^=new], [data-key=rest], [data-key=copy]), #undo:not([hidden])")].map(e => e.outerHTML)`, &controls))
+		testkit.Equal(t, "controls of "+view, controls, []string{})
+		b.Looks("read-only " + filepath.Base(view))
+	}
 }

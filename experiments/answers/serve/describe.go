@@ -319,6 +319,12 @@ const (
 	shownAttributes = 5
 )
 
+// findings is what is wrong with the descriptions, and the confusion of each pair as a percentage.
+type findings struct {
+	check.Descriptions
+	Percent []string `json:"percent"`
+}
+
 // check finds what is wrong with the descriptions.
 func (s *Server) check(r *http.Request, _ []byte) (any, error) {
 	done, err := s.busy(r.Context())
@@ -327,9 +333,10 @@ func (s *Server) check(r *http.Request, _ []byte) (any, error) {
 	}
 	defer done()
 	table, _, _ := s.now()
-	d := check.Describe(table)
+	d := findings{check.Describe(table), nil}
 	d.Pairs = d.Pairs[:min(len(d.Pairs), shownPairs)]
 	for i, p := range d.Pairs {
+		d.Percent = append(d.Percent, format.Percent(p.Confusion))
 		d.Pairs[i].Missing = p.Missing[:min(len(p.Missing), shownAttributes)]
 		d.Pairs[i].Differ = p.Differ[:min(len(p.Differ), shownAttributes)]
 	}

@@ -78,8 +78,9 @@ type answer struct {
 	Candidate bool     `json:"candidate"` // whether the label is one
 	Classes   int      `json:"classes"`   // candidates
 	// classes that are none, since they are not described
-	Bare   int                     `json:"bare"`
-	Likely []predictor.Probability `json:"likely"`
+	Bare    int                     `json:"bare"`
+	Likely  []predictor.Probability `json:"likely"`
+	Percent []string                `json:"percent"` // of these
 	// by size, all others together, and the correction: they add up to log_odds
 	Groups  []contribution `json:"groups"`
 	LogOdds float64        `json:"log_odds"`
@@ -154,6 +155,9 @@ func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 		Fit: e.Fit, Fits: render.FitSentence(e.Fit), Against: c.Against, Label: label, Classes: e.Classes,
 		Candidate: e.Label != nil, Zero: predictor.IsZero(x.Row(row)), Bare: bare, Likely: e.Likely,
 		LogOdds: c.LogOdds,
+	}
+	for _, l := range e.Likely {
+		found.Percent = append(found.Percent, format.Percent(l.P))
 	}
 	for _, part := range render.Parts(c, render.ShownGroups) {
 		found.Groups = append(found.Groups, contribution{part.Name, part.Why(), part.LogOdds})

@@ -26,6 +26,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/answers/predictor/render"
+	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 	"github.com/lago-train/lago-train/model"
@@ -167,7 +168,7 @@ func TestRefusals(t *testing.T) {
 		"no group":           {s, "POST", "/edit", edit(map[string]any{"attribute": map[string]any{"name": "round"}}), nil, 400, "for all attributes or none, group"},
 		"old version":        {s, "POST", "/edit", map[string]any{"version": 7}, nil, 409, "another window"},
 		"nothing to undo":    {s, "POST", "/undo", map[string]any{}, nil, 409, "nothing to undo"},
-		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "with --read-only"},
+		"read only":          {readOnly, "POST", "/edit", cell, nil, 403, "Read-only: nothing is saved."},
 		"no model":           {readOnly, "POST", "/predict", map[string]any{"sample": 0}, nil, 409, "--model latest"},
 		"no network":         {readOnly, "POST", "/photograph", []byte("x"), nil, 409, "--weights"},
 		"sample":             {s, "POST", "/predict", map[string]any{"sample": 3}, nil, 400, "the index of one of 3 samples, found 3"},
@@ -260,6 +261,7 @@ func TestPredict(t *testing.T) {
 	want := testkit.Must(predictor.Explain(predictor.Question{Predictor: p, X: x}))(t)
 	got := ask(map[string]any{"sample": 2, "change": []any{map[string]any{"class": "bare", "cells": map[string]any{"colour::red": 0.1, "colour::blue": 1, "size::small": 1}}}})
 	testkit.Equal(t, "likely", got.Likely, want.Likely)
+	testkit.Equal(t, "percentage", got.Percent[0], format.Percent(want.Likely[0].P))
 	testkit.Equal(t, "log odds", got.LogOdds, want.Comparisons[0].LogOdds)
 	testkit.Equal(t, "predicted and label", []string{got.Predicted, *got.Label}, []string{"bare", "bare"})
 	testkit.WantText(t, got.Given, "75.0 % of the description of bare and 100.0 % of that of ")
@@ -296,7 +298,7 @@ func TestNumbersAgree(t *testing.T) {
 		c := r.Comparisons[0]
 		want := answer{
 			Predicted: r.Predicted, Sentence: render.Sentence(&c, render.ShownGroups), Given: render.GivenSentence(&c), Fit: r.Fit, Fits: render.FitSentence(r.Fit), Against: c.Against,
-			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Bare: 1, Likely: r.Likely, LogOdds: c.LogOdds,
+			Label: &s.labels[row], Candidate: r.Label != nil, Classes: r.Classes, Bare: 1, Likely: r.Likely, Percent: page.Percent, LogOdds: c.LogOdds,
 		}
 		sum := 0.0
 		for _, part := range render.Parts(&c, render.ShownGroups) {

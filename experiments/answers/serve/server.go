@@ -91,6 +91,9 @@ type history struct {
 	undo []*descriptions.Table
 }
 
+// readOnly begins the reason why nothing is written.
+const readOnly = "Read-only: nothing is saved."
+
 // New reads the descriptions of a data set and the classes of its samples.
 func New(ctx context.Context, c Page) (s *Server, err error) {
 	s = &Server{
@@ -101,19 +104,19 @@ func New(ctx context.Context, c Page) (s *Server, err error) {
 	})
 	switch d := c.Data; {
 	case d != nil:
-		s.readOnly = "The descriptions are only read here, since they are not CSV files. lago-train " +
-			"docs xlsa17 has the lines of Python that write them as such."
+		s.readOnly = readOnly + " The descriptions are not CSV files: lago-train docs xlsa17 has the lines " +
+			"of Python that write them as such."
 		s.d, s.pictures = descriptions.TableOf(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {
 			s.labels = append(s.labels, d.Classes[z])
 		}
 	case c.ReadOnly:
-		s.readOnly = "The descriptions are only read here: with --read-only."
+		s.readOnly = readOnly
 	default:
 		unlock, err := descriptions.Lock(c.Dir)
 		if err != nil {
-			s.readOnly = "The descriptions are only read here: " + err.Error()
+			s.readOnly = readOnly + " " + err.Error()
 			break
 		}
 		s.unlock = unlock
