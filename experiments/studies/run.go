@@ -185,27 +185,27 @@ func (r *MethodAccuracy) KindName() string { return RunKind }
 // Follow sets the commands to go on with: one evaluates a model or, without a test stage, searches settings;
 // the other explains a prediction.
 func (r *MethodAccuracy) Follow(latest, data string) {
-	command := func(words ...string) string {
-		if data != "" {
+	set := []string{"--dataset", r.Config.Dataset}
+	command := func(set []string, words ...string) string {
+		if words = append(words, set...); data != "" {
 			words = append(words, "--data-dir", data)
 		}
 		return "lago-train " + format.ShellLine(words...)
 	}
-	set := []string{"--dataset", r.Config.Dataset}
 	if r.Test == nil {
-		r.Next = command(append([]string{"search", "--method", r.Method}, set...)...)
+		r.Next = command(set, "search", "--method", r.Method)
 		return
 	}
-	next := []string{"evaluate", "--model", latest}
-	if r.Test.Classes == 1 { // which evaluate refuses
-		next = []string{"predict", "--model", latest, "--candidates", "all"}
+	if r.Test.Classes == 1 { // which evaluate and explain refuse
+		r.Next = command(set, "predict", "--model", latest, "--candidates", "all")
+		return
 	}
 	if !catalog.IsPath(r.Config.Dataset) { // of a path a model has the name alone
 		set = nil
 	}
-	r.Next = command(append(next, set...)...)
+	r.Next = command(set, "evaluate", "--model", latest)
 	if r.Config.Method.Variant() != "" {
-		r.Explain = command(append([]string{"explain", "--model", latest, "--sample", r.Sample}, set...)...)
+		r.Explain = command(set, "explain", "--model", latest, "--sample", r.Sample)
 	}
 }
 
@@ -251,7 +251,7 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 		filepath.Dir(r.RunDirs[len(r.RunDirs)-1]), r.Seconds)
 	tables := []*table.Table{t, r.summary()}
 	if r.Learning != nil && r.Next != "" { // a report has figures of all seeds
-		tables = slices.Insert(tables, 1, r.Learning.Table(r.Seeds, r.Epochs))
+		tables = slices.Insert(tables, 1, r.Learning.Table(r.Epochs))
 	}
 	return tables
 }

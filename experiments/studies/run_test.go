@@ -202,3 +202,25 @@ func TestBaselinesAreTrainedAsTheirPublishedNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The next commands have what the model does not know: the path of its data, and the folder of data sets.
+func TestNextCommands(t *testing.T) {
+	l := testlab.New(t)
+	r := askMethod(t, l, preset(l, config.DevThenTest))
+	for _, c := range []struct {
+		dataset, data string
+		classes       int
+		next, explain string
+	}{
+		{"birds", "", 4, "evaluate --model latest", "explain --model latest --sample 120"},
+		{"./birds", "", 4, "evaluate --model latest --dataset ./birds", "explain --model latest --sample 120 --dataset ./birds"},
+		{"birds", "x y", 1, "predict --model latest --candidates all --dataset birds --data-dir 'x y'", ""},
+		{"birds", "", 0, "search --method semantic-hard --dataset birds", ""},
+	} {
+		if r.Next, r.Explain, r.Config.Dataset, r.Test.Classes = "", "", c.dataset, c.classes; c.classes == 0 {
+			r.Test = nil
+		}
+		r.Follow("latest", c.data)
+		testkit.Equal(t, "next", []string{r.Next, r.Explain}, []string{"lago-train " + c.next, strings.TrimSuffix("lago-train "+c.explain, "lago-train ")})
+	}
+}

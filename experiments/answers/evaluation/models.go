@@ -104,8 +104,8 @@ func (q Request) addNotes(r *Evaluation) {
 		r.note("%s", strings.TrimSuffix(changed, "."))
 	}
 	if q.split() == predictor.Test && (r.Temperature == nil || r.Seen != nil && r.Calibrated == nil) {
-		r.note("the temperature and calibrated stacking are chosen by run --method %s --stage full with the "+
-			"settings that trained the model; finished runs are reused, and their models get them",
+		r.note("run --method %s --stage full with the same settings chooses a temperature and calibrated "+
+			"stacking for this model, and reuses finished runs",
 			q.Model.Method.Label())
 	}
 }

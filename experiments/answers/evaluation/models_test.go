@@ -74,7 +74,7 @@ func TestStackingOfCorrectedScores(t *testing.T) {
 	testkit.Equal(t, "corrected as without", *corrected.HarmonicMean == *raw.HarmonicMean, false)
 	testkit.WantText(t, testlab.Text(corrected.Tables()), "│ as scored ", "│ raw", "│ stacked: omega 1, gamma 0.5 ", "as scored: corrected, omega 1, as predict")
 	m.Decision.Stacking = nil
-	testkit.WantText(t, of(1).Notes[0], "calibrated stacking are chosen by run --method semantic-hard ")
+	testkit.WantText(t, of(1).Notes[0], "run --method semantic-hard --stage full with the same settings chooses ")
 }
 
 // all are the candidates of the generalised setting.

@@ -253,8 +253,8 @@ func NewLearning(o *lab.Outcome, run lab.Run) (*Learning, error) {
 }
 
 // Table says in prose how the loss and the accuracy changed, and which number of epochs was chosen.
-func (l *Learning) Table(seeds, chosen int) *table.Table {
-	t := table.New("learning curve of the first of " + format.Count(seeds, "seed"))
+func (l *Learning) Table(chosen int) *table.Table {
+	t := table.New("learning curve of the first seed")
 	what := map[string]string{"W": ", W: attribute detectors", "V": ", V: groups of attributes"}
 	for _, p := range l.Epochs[0].Phases {
 		t.Title += what[p.Name]
