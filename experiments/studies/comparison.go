@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lago-train/lago-train/dataset/check"
+	"github.com/lago-train/lago-train/experiments/answers/evaluation"
+	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/runs/config"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/experiments/runs/plot"
@@ -34,9 +36,8 @@ type Comparison struct {
 	Given      []string // keys of settings that no search varies
 	RotateSeed uint64   `json:",omitempty"`
 
-	Budget int // different settings of each method to try; 0 and 1 take those it starts from
-
-	file string // with the accuracy on each class
+	Budget int    // different settings of each method to try; 0 and 1 take those it starts from
+	file   string // with the accuracy on each class
 }
 
 // Settings lists the settings of the study.
@@ -141,13 +142,10 @@ var comparisonEntry = Entry{"compare", func() results.Study { return new(Compari
 
 // Summarise compares the methods.
 func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
-	kind := "compare"
-	if len(l.Parts) > 1 {
-		kind = "rotation"
-	}
+	kind := map[bool]string{true: "rotation", false: "compare"}[len(l.Parts) > 1]
 	r := &ComparedMethods{
 		MethodTable: results.NewMethodTable(l, kind, "LAGO and its baselines", done),
-		HoldOut:     c.Common.HoldOut,
+		HoldOut:     c.Common.HoldOut, Classes: []ClassAccuracy{},
 	}
 	r.setClasses(l)
 	r.Differences = r.differences(func(x, y int) metrics.Difference { // of others Missing says why
@@ -157,16 +155,13 @@ func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcom
 		r.Differences[i].By = r.byPart(pair[0], pair[1])
 	}
 	if c.Common.HoldOut && done.Plan.Folds == 1 && len(r.Methods) > 0 {
-		if err := r.generalise(ctx, l); err != nil {
-			return nil, err
-		}
+		return r, r.generalise(ctx, l)
 	}
 	return r, nil
 }
 
 // setClasses lists the test classes of all parts, in the order of ByClass of the methods.
 func (r *ComparedMethods) setClasses(l *lab.Lab) {
-	r.Classes = []ClassAccuracy{}
 	for i, part := range l.Parts {
 		samples := part.Data.SamplesPerClass()
 		for _, z := range part.Data.Split.Test {
@@ -281,10 +276,7 @@ func (r *ComparedMethods) label(name string) string { return r.Methods[r.find(na
 func (r *ComparedMethods) Tables() []*table.Table {
 	list := r.MethodTable.Tables()
 	if slices.ContainsFunc(r.Methods, func(m results.Method) bool { return m.Published != "" }) {
-		held := "with them"
-		if r.HoldOut {
-			held = "without them"
-		}
+		held := map[bool]string{true: "without them", false: "with them"}[r.HoldOut]
 		list[0].Note("published: table A.1 of the paper, on the data set's own test classes.")
 		list[0].Note("Its baselines were trained without the held-out samples of seen classes " +
 			"(trainval_loc), its LAGO with them.")
@@ -295,24 +287,8 @@ func (r *ComparedMethods) Tables() []*table.Table {
 			"--folds 1 or --rotate, on validation classes or parts of at least %d seen classes, of which "+
 			"samples are held out", check.FewSeen)
 	}
-	if names := r.smoothed(); names != nil {
-		list[0].Note("yes and no are smoothed (--smoothing) for: %s", strings.Join(names, ", "))
-	}
 	over := "over " + format.Count(len(r.Classes), "class")
 	return slices.Insert(list, 1, append(r.generalisedTables(), r.differencesTable(over, r.Differences))...)
-}
-
-// smoothed names the methods whose class descriptions are smoothed.
-func (r *ComparedMethods) smoothed() (names []string) {
-	for _, m := range r.Methods {
-		if slices.ContainsFunc(m.Parts, func(p results.Part) bool {
-			smoothing, _ := p.Settings["smoothing"].(float64)
-			return smoothing > 0
-		}) {
-			names = append(names, m.Label())
-		}
-	}
-	return names
 }
 
 // differencesTable has differences, of what the title says, and what may be concluded from them; nil if
@@ -375,4 +351,100 @@ func (r *ComparedMethods) Figures(string) ([]plot.Figure, error) {
 			"intervals over classes. Differences in colour are significant (p by Holm below %g).",
 			format.Count(len(r.Classes), "unseen class"), metrics.Significance),
 	}), nil
+}
+
+// Generalised has the methods among seen and unseen classes, by the models of their first seed; in a rotation
+// pooled over the parts.
+type Generalised struct {
+	Methods []GeneralisedMethod `json:"methods"` // in their order
+	// of the harmonic means of stacked scores, see differences
+	Differences []MethodDifference `json:"differences"`
+}
+
+// GeneralisedMethod is a method among seen and unseen classes.
+type GeneralisedMethod struct {
+	Method    string              `json:"method"`
+	Raw       evaluation.Stacking `json:"raw"`       // scores without correction
+	Corrected evaluation.Stacking `json:"corrected"` // as predicted, with the omega that validation chose
+	Stacked   evaluation.Stacking `json:"stacked"`   // with the omega and gamma that it chose together
+}
+
+// generalise evaluates the methods among seen and unseen classes. If held-out samples did not choose omega
+// and gamma, it does nothing.
+func (r *ComparedMethods) generalise(ctx context.Context, l *lab.Lab) error {
+	g := new(Generalised)
+	for _, m := range r.Methods {
+		l.Step("seen and unseen classes: %s", m.Name)
+		var raw, corrected, stacked []evaluation.Stacking
+		for _, o := range m.Outcomes {
+			e, err := generalised(ctx, o)
+			if e == nil || err != nil {
+				return err
+			}
+			raw, stacked = append(raw, *e.Raw), append(stacked, *e.Calibrated)
+			corrected = append(corrected, e.AsScored)
+		}
+		g.Methods = append(g.Methods, GeneralisedMethod{
+			m.Name, evaluation.Pool(raw), evaluation.Pool(corrected), evaluation.Pool(stacked),
+		})
+	}
+	g.Differences = r.differences(func(x, y int) metrics.Difference {
+		return g.Methods[x].Stacked.Minus(g.Methods[y].Stacked)
+	})
+	r.Generalised = g
+	return nil
+}
+
+// generalised evaluates one part among seen and unseen classes; nil if held-out samples did not choose omega
+// and gamma.
+func generalised(ctx context.Context, o *lab.Outcome) (*evaluation.Evaluation, error) {
+	chosen, err := predictor.StoredDecision(lab.ModelFiles(slices.Concat(o.Val, o.Test)))
+	if err == nil && chosen == nil {
+		chosen, err = predictor.ChooseForOutcome(ctx, o)
+	}
+	if err != nil || chosen == nil || chosen.Stacking == nil {
+		return nil, err
+	}
+	m, err := evaluation.ReadModel(lab.ModelFiles(o.Test[:1])[0])
+	if err != nil {
+		return nil, err
+	}
+	return evaluation.Evaluate(ctx, evaluation.Request{
+		Data: o.Part.Data, Model: m,
+		Candidates: m.SelectedCandidates(o.Part.Data, predictor.Seen, predictor.Test),
+	})
+}
+
+// generalisedTables have the accuracies on seen and unseen classes, and the differences.
+func (r *ComparedMethods) generalisedTables() []*table.Table {
+	g := r.Generalised
+	if g == nil {
+		return nil
+	}
+	title := "seen and unseen classes as candidates, first seed"
+	if r.Parts > 1 {
+		title += fmt.Sprintf(", over %d parts", r.Parts)
+	}
+	t := table.New(title, append([]string{"method", "scores", "omega"}, evaluation.StackingHeader...)...).
+		Right(3, 4, 5, 6, 7, 8)
+	for i, m := range r.Sorted() {
+		if i > 0 {
+			t.Line()
+		}
+		found := g.Methods[r.find(m.Name)]
+		row := func(scores string, s evaluation.Stacking) {
+			t.Row(append([]any{m.Label(), scores, fmt.Sprintf("%.2f", s.Omega)}, s.Cells()...)...)
+		}
+		row("raw", found.Raw)
+		row("corrected", found.Corrected)
+		row("stacked", found.Stacked)
+	}
+	t.Note("corrected: with the omega that validation chose, as predict does")
+	t.Note("stacked: corrected, then gamma is subtracted from the scores of seen classes; omega and gamma " +
+		"were chosen together")
+	t.Note("AUSUC: area under the curve of seen against unseen, over all gammas")
+	if r.Parts > 1 {
+		t.Note("omega, AUSUC: means over the parts")
+	}
+	return []*table.Table{t, r.differencesTable("harmonic means of stacked scores", g.Differences)}
 }
