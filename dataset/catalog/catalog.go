@@ -211,55 +211,45 @@ func folderAt(dir string) (location, error) {
 	}
 }
 
-// open reads or generates the data set. It has passed check.Errors, unless it is in the open
-// layout and Options.WithoutSplit is set.
-func (l location) open(ctx context.Context, o Options) (*dataset.Dataset, error) {
-	d, err := l.read(ctx, o)
-	if err != nil {
-		return d, err
-	}
-	if !(l.layout == openLayout && o.WithoutSplit) && l.layout != "" {
-		if err := check.Errors(d); err != nil {
-			return d, err
-		}
-		if err := check.Empty(d); err != nil && !o.Undecided {
-			return d, err
-		}
-	}
-	return d, nil
-}
-
-// read reads or generates the data set, and fills missing features.
-func (l location) read(ctx context.Context, o Options) (*dataset.Dataset, error) {
+// open reads or generates the data set, and fills missing features. It has passed check.Errors, unless it is in
+// the open layout and Options.WithoutSplit is set.
+func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
 	if o.Absent != nil {
 		o.Missing = o.Absent.Values
 	}
-	d, err := l.readFiles(ctx, o)
+	switch {
+	case l.layout == matLayout:
+		d, err = xlsa17.Load(ctx, l.place, o.DevSplit)
+	case l.layout == openLayout:
+		d, err = openlayout.Load(ctx, l.place, openlayout.Options{
+			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit, Missing: o.Missing,
+		})
+	case o.DevSplit > 1:
+		err = &invalid.Error{
+			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
+			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
+		}
+	default:
+		d, err = glyphs.Make(), ctx.Err()
+	}
 	switch {
 	case err != nil:
+		return d, err
 	case o.Absent != nil && len(o.Absent.Means) == d.Features.Cols: // the model refuses others
 		d.FillAbsent(o.Absent)
 	case o.Absent == nil && o.Missing != nil:
 		d.SetAbsent(o.Missing)
 	}
-	return d, err
-}
-
-func (l location) readFiles(ctx context.Context, o Options) (*dataset.Dataset, error) {
-	switch {
-	case l.layout == matLayout:
-		return xlsa17.Load(ctx, l.place, o.DevSplit)
-	case l.layout == openLayout:
-		return openlayout.Load(ctx, l.place, openlayout.Options{
-			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit, Missing: o.Missing,
-		})
-	case o.DevSplit > 1:
-		return nil, &invalid.Error{
-			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
-			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
-		}
+	if l.layout == "" || l.layout == openLayout && o.WithoutSplit {
+		return d, nil
 	}
-	return glyphs.Make(), ctx.Err()
+	if err := check.Errors(d); err != nil {
+		return d, err
+	}
+	if err := check.Empty(d); err != nil && !o.Undecided {
+		return d, err
+	}
+	return d, nil
 }
 
 // hasGlyphs reports whether a data set is that of glyphs, not a folder of the same name.

@@ -266,9 +266,6 @@ func FitParts(u dataset.Matrix[float64]) (list Parts) {
 	return list
 }
 
-// Whole reports whether all attributes are in one Gaussian.
-func (p Parts) Whole() bool { return len(p) == 1 }
-
 func columns(u dataset.Matrix[float64], from, to int) dataset.Matrix[float64] {
 	if from == 0 && to == u.Cols {
 		return u
