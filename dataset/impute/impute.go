@@ -153,7 +153,7 @@ type Question struct {
 const spread = 0.05
 
 // Order orders sets of attributes, so that each in turn explains most, for each of its attributes, of what is
-// left of the scaled variance of a class that is not described yet. docs/describing-classes.md compares it
+// left of the scaled variance of a class that is not described yet. docs/results.md compares it
 // with random orders.
 func (g *Gaussian) Order(sets [][]int) []Question {
 	m := len(g.mean)

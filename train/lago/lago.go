@@ -59,7 +59,7 @@ const (
 	mostBatch  = 64
 )
 
-// defaultSmoothing is that of descriptions in words. docs/describing-classes.md says what it was chosen on.
+// defaultSmoothing is that of descriptions in words. docs/results.md says what it was chosen on.
 const defaultSmoothing = 0.1
 
 // smoothing is the range of the setting, in which -1 leaves it to the data.
