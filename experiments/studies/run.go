@@ -287,12 +287,12 @@ func (r *MethodAccuracy) summary() *table.Table {
 			"(95 %%: %s)", format.Points(a.After-a.Before), *a.Interval)
 	}
 	if r.Default && r.Next != "" {
-		groups := "groups"
-		if r.Config.Method.Variant() == model.Singletons {
-			groups = "no groups"
+		with := "with"
+		if !r.Config.Method.Variant().Semantic() {
+			with = "without"
 		}
-		t.Note("method: %s, the default for attributes in %s; --method k-soft learns groups", r.Method,
-			groups)
+		t.Note("method: %s, the default for data %s attribute groups; --method k-soft learns groups", r.Method,
+			with)
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {
@@ -300,7 +300,7 @@ func (r *MethodAccuracy) summary() *table.Table {
 	}
 	t.Note("settings: %s", settings)
 	if r.Explain != "" {
-		t.Note("LAGO has reasons for each prediction, by groups of attributes: %s", r.Explain)
+		t.Note("LAGO has reasons for each prediction, by attributes and their groups: %s", r.Explain)
 	}
 	if r.Next != "" {
 		t.Note("next: %s", r.Next)

@@ -76,8 +76,8 @@ func TestRun(t *testing.T) {
 		text := testlab.Text(again.Tables())
 		testkit.WantText(t, text, fmt.Sprintf("%d runs (%d reused) in ", runs, runs), "│ "+besideLAGO+" ",
 			fmt.Sprintf("\n%s: %s on 4 ", stageName, last.PerClass.MeanText()), "; chance: 25.0 %)\n", adapted,
-			"\nmethod: semantic-hard, the default for attributes in groups; ", "\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\n", "\nnext: lago-train ")
-		testkit.Equal(t, "explained", strings.Contains(text, "by groups of attributes: lago-train explain --model latest --sample "), r.Test != nil)
+			"\nmethod: semantic-hard, the default for data with attribute groups; ", "\nsettings: epochs 4, lr 0.1, batch 16; otherwise defaults\n", "\nnext: lago-train ")
+		testkit.Equal(t, "explained", strings.Contains(text, "by attributes and their groups: lago-train explain --model latest --sample "), r.Test != nil)
 		curve := again.Learning
 		among := fmt.Sprintf(" among %d training classes", map[bool]int{true: 8, false: 12}[hasDev > 0])
 		testkit.WantText(t, text, fmt.Sprintf("\n  epoch 1%s: loss %.2f (W); accuracy %s%s", map[bool]string{true: ", chosen"}[hasDev > 0 && r.Epochs == 1], curve.Epochs[0].Phases[0].Loss, format.Percent(curve.Epochs[0].TrainAccuracy), among), "\n  epoch 4, the last: ")

@@ -65,16 +65,12 @@ func Tenths(fraction float64) string {
 	return fmt.Sprintf("%.1f", math.Round(1000*fraction+math.Copysign(slack, fraction))/10+0)
 }
 
-// Setting returns the value of a setting for people: a float of more than three digits, such as one that a
-// search made, with two.
+// Setting returns the value of a setting for people: of a number such as a search makes, three digits.
 func Setting(v any) string {
-	text := fmt.Sprint(v)
 	if f, ok := v.(float64); ok {
-		if digits, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', -1, 64), "e"); len(digits) > len("1.23") {
-			text = fmt.Sprintf("%.2g", f)
-		}
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', 3, 64), 64) // of its own text
 	}
-	return text
+	return fmt.Sprint(v)
 }
 
 // Points writes a difference of fractions in percentage points, without a unit: "+1.5".

@@ -321,7 +321,7 @@ func (r *Evaluation) sourceTable() *table.Table {
 			format.Count(r.UnseenClasses, "class"),
 			format.Count(r.Samples-r.UnseenSamples, "sample"), format.Count(seen, "class"))
 	}
-	return t.Note("predicted by %s, seed %d, %s", r.Source.Method, r.Source.Seed, r.Source.Model)
+	return t.Note("predicted by %s, random seed %d, %s", r.Source.Method, r.Source.Seed, r.Source.Model)
 }
 
 func (r *Evaluation) accuracyTable() *table.Table {
