@@ -95,7 +95,8 @@ func (c *Ablation) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.
 func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (results.Result, error) {
 	a := results.NewAccuracies(l, "ablation", "by design", c.Base, "validation")
-	a.Columns, a.Minus, a.Missing = []string{"p(a_m)", "p(ac|x)", "supervision"}, "points", done.Missing
+	a.Columns = []string{"prior p(a)", "none-of-group term", "supervision"}
+	a.Minus, a.Missing = "minus LAGO's design, points (95 %)", done.Missing
 	for i, d := range designs(c.PerGroup) {
 		row := results.Row{
 			Labels:    []string{string(d.prior), string(d.complement), d.supervision},
@@ -109,9 +110,7 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	slices.SortStableFunc(a.Rows, func(x, y results.Row) int { return lab.ByMean(x.Accuracy, y.Accuracy) })
 	a.Compare("uniform, const, implicit")
 	a.Notes = []string{
-		"points: difference from uniform, const, implicit, with 95 % interval over classes; " +
-			"p: by permutation, Holm",
-		fmt.Sprintf("explicit: alpha %v", c.weight()),
+		fmt.Sprintf("LAGO's design: uniform, const, implicit; explicit supervision: alpha %v", c.weight()),
 	}
 	return a, nil
 }

@@ -52,7 +52,7 @@ func TestAblate(t *testing.T) {
 			t.Errorf("%v: difference %v", r.Labels, r.Difference)
 		}
 	}
-	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit: alpha 0.5", "│ per-group, const, implicit ", "│ points ")
+	testkit.WantText(t, testlab.Text(a.Tables()), "2 seeds", "explicit supervision: alpha 0.5", "│ per-group, const, implicit ", "│ minus LAGO's design, points (95 %) ")
 	testkit.Equal(t, "designs", len(designs), 9)
 	dots := testkit.Must(a.Figures(""))(t)[0].Picture.(*plot.Dots)
 	testkit.Equal(t, "rows of the figure, and those that are published", []int{len(dots.Rows), len(dots.Panels[0].Series[1].Points)}, []int{9, 0})

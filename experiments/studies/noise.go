@@ -104,11 +104,7 @@ func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 		}
 		a.Rows = append(a.Rows, rows...)
 	}
-	a.Notes = []string{
-		fmt.Sprintf("relative: accuracy divided by that without noise, mean ± s.e.m. over %s of the noise",
-			format.Count(c.NoiseSeeds, "draw")),
-		"correction: " + strings.Join(corrections, ", "),
-	}
+	a.Notes = []string{"correction: " + strings.Join(corrections, ", ")}
 	return a, nil
 }
 

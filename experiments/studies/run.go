@@ -367,17 +367,15 @@ func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 	}
 	seeds := format.Count(r.Seeds, "seed")
 	figures := []plot.Figure{{
-		Name: "accuracy", Title: "Accuracy, " + r.Method, Picture: r.accuracy(byStage),
+		Name: "accuracy", Title: "Accuracy, " + r.title(), Picture: r.accuracy(byStage),
 		Caption: fmt.Sprintf("Mean over %s; %s.", seeds, results.IntervalText),
 	}}
 	if r.Val != nil && len(curves) > 0 && len(curves[0]) > 1 { // a closed form has no curve
 		figures = append(figures, plot.Figure{
-			Name: "curve", Title: "Learning curves, " + r.Method, Picture: r.curves(curves),
-			Caption: fmt.Sprintf("Lines are means over %s, shades from the lowest to the highest seed, "+
-				"without the correction of the scores. The mark, with the correction, is at the best epoch "+
-				"of the mean, the number of epochs of the test stage: accuracy at the best epoch of each "+
-				"seed, with its 95 %% bootstrap interval over %s.",
-				seeds, format.Count(r.Val.Classes, "validation class")),
+			Name: "curve", Title: "Learning curves, " + r.title(), Picture: r.curves(curves),
+			Caption: fmt.Sprintf("Mean over %s, shaded from the lowest to the highest, without the correction "+
+				"of the scores. The mark, with the correction, is the validation accuracy at the best epoch, "+
+				"with its 95 %% interval over classes. Chance is that on the validation classes.", seeds),
 		})
 	}
 	return figures, nil
@@ -385,7 +383,7 @@ func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 
 // accuracy draws the accuracy of each stage, and that of each class.
 func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
-	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.Method, Focus: true}}}
+	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.title(), Focus: true}}}
 	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}
 	for _, stage := range []train.Stage{train.Dev, train.Test} {
 		if len(runs[stage]) == 0 {
@@ -409,10 +407,14 @@ func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
 	training := averaged(curves, func(e train.Epoch) float64 { return e.TrainAccuracy })
 	validation := averaged(curves, func(e train.Epoch) float64 { return *e.ValAccuracy })
 	mark := results.Point(best, r.Val.PerClass.Mean, r.Val.Interval)
-	chance := 100 * r.Val.Chance()
+	chance, trained := 100*r.Val.Chance(), "training samples"
+	if l := r.Learning; l != nil {
+		trained += ", among " + format.Count(l.Train, "class")
+	}
+	validated := "validation samples, among " + format.Count(r.Val.Classes/r.Val.Parts, "class")
 	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: chance, Series: []plot.Series{
-		{Name: "training classes", Condition: plot.Dashed, Points: training},
-		{Name: "validation classes", Method: plot.Focus, Points: validation},
+		{Name: trained, Condition: plot.Dashed, Points: training},
+		{Name: validated, Method: plot.Focus, Points: validation},
 		{Name: "best epoch", Method: plot.Focus, Measured: true, Points: []plot.Point{mark}},
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -168,7 +169,7 @@ type Panel struct {
 }
 
 // panelGap is the space between panels, if their width is 1.
-const panelGap = 0.15
+const panelGap = 0.25
 
 // ends returns the ends of the axis.
 func (d *Dots) ends() (low, high float64) {
@@ -203,8 +204,8 @@ func (d *Dots) chart() *chart {
 		lanes = max(lanes, len(panels[i].Series))
 	}
 	lane := 1 / (float64(lanes) + 0.5) // distance of dots if that of rows is 1
-	if d.Panels[0].Title != "" {
-		c.Y.Max += 1.5 * lane
+	if title := d.Panels[0].Title; title != "" {
+		c.Y.Max += (1.5 + float64(strings.Count(title, "\n"))) * lane
 	}
 	c.data = line * vg.Length((c.Y.Max-bottom)/lane)
 	low, high := d.ends()

@@ -8,12 +8,14 @@
 package plot
 
 import (
+	"fmt"
 	"html"
 	"image/color"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -90,13 +92,17 @@ var pageColors = strings.NewReplacer(
 	":#0072B2", ":var(--accent,#0072b2)",
 )
 
-// svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the
-// one that texts are measured with.
+// svgCanvas replaces what SVG cannot hold in texts, and names fonts of the same widths as the one that texts
+// are measured with. Where none of them is installed texts have the measured widths, too, so that none
+// touches another.
 type svgCanvas struct{ *vgsvg.Canvas }
 
 func (c svgCanvas) FillString(f font.Face, at vg.Point, words string) {
-	c.Canvas.FillString(f, at, format.Printable(words))
+	words = format.Printable(words)
+	c.Canvas.FillString(f, at, fmt.Sprintf("\x1f%.2f\x1f%s", f.Width(words).Points(), words)) // see measured
 }
+
+var measured = regexp.MustCompile("<text ([^>]*)>\x1f([0-9.]+)\x1f")
 
 func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	var b strings.Builder
@@ -105,7 +111,9 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	}
 	const family, families = "font-family:Liberation Sans;", "font-family:'Liberation " +
 		"Sans',Arimo,Arial,Helvetica,sans-serif;"
-	n, err := io.WriteString(w, strings.ReplaceAll(b.String(), family, families))
+	text := strings.ReplaceAll(b.String(), family, families)
+	text = measured.ReplaceAllString(text, `<text textLength="$2" $1>`)
+	n, err := io.WriteString(w, text)
 	return int64(n), err
 }
 
@@ -259,7 +267,7 @@ func (c *chart) explain(name string, samples ...plot.Thumbnailer) {
 // nameRows names the rows of the Y axis, from the top: row i is at -i.
 func (c *chart) nameRows(names []string) {
 	c.Y.Min, c.Y.Max = 0.5-float64(len(names)), 0.5
-	c.Y.Tick.Length, c.Y.Width = 0, 0
+	c.Y.Tick.Length, c.Y.Width, c.Y.Padding = 0, 0, margin
 	var ticks plot.ConstantTicks
 	for i, name := range names {
 		ticks = append(ticks, plot.Tick{Value: -float64(i), Label: name})

@@ -62,6 +62,12 @@ func TestPictures(t *testing.T) {
 	onePoint := &Lines{X: "epoch", Chance: 10, Series: []Series{{Name: "val", Points: []Point{{1, 40, 40, 40}}}, {Name: "nothing"}}}
 	// Damaged files may hold any number.
 	extreme := &Lines{Series: []Series{{Name: "k-soft", Measured: true, Points: []Point{Percent(1, 0.5, 0.49, 0.51), {12, -1e300, -1e300, 1e300}}}}}
+	panels := learning()
+	panels.Series = append(panels.Series, Series{Name: "train", Panel: "below", Points: []Point{{1, 80, 70, 90}}})
+	testkit.Equal(t, "texts of panels, with one legend", texts(t, panels)[8:], []string{
+		"accuracy (%)", "0", "20", "40", "60", "80", "0", "20", "40", "60", "80", "below", "train", "chance", "val",
+	})
+	testkit.WantText(t, written(t, panels), `<text textLength="21.80" `)
 	for name, c := range map[string]struct {
 		picture Picture
 		texts   []string

@@ -93,9 +93,9 @@ func (a *Accuracies) Compare(label string) {
 	}
 }
 
-// DifferenceText returns a difference in percentage points, with its interval.
+// DifferenceText returns a difference in percentage points, with its interval if it has one.
 func DifferenceText(d metrics.Difference) string {
-	return fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval)
+	return strings.TrimSuffix(fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval), " (-)")
 }
 
 // Ranking says what the difference of two methods over some classes allows to conclude: nothing if the
@@ -147,7 +147,7 @@ func (a *Accuracies) columns() (list []column) {
 		add(overSeeds, func(r Row) any { return r.Accuracy.SEMText() })
 		add(a.Minus, func(r Row) any { return textOf(r.Difference, DifferenceText) })
 		probability := func(d metrics.Difference) string { return fmt.Sprintf("%.2g", d.P) }
-		add("p", func(r Row) any { return textOf(r.Difference, probability) })
+		add("p (Holm)", func(r Row) any { return textOf(r.Difference, probability) })
 		add("published", func(r Row) any { return format.Percent(format.Value(r.Published)) })
 	}
 	return list
@@ -200,6 +200,10 @@ func (a *Accuracies) Tables() []*table.Table {
 		t.Row(cells...)
 	}
 	t.Notes = slices.Clone(a.Notes)
+	if a.overDraws() {
+		t.Note("relative: accuracy divided by that without noise, mean ± s.e.m. over %s of the noise",
+			format.Count(a.Rows[0].Draws, "draw"))
+	}
 	return []*table.Table{t, MissingTable(a.Missing)}
 }
 
@@ -277,7 +281,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		if i < 0 {
 			i, p.Series = len(p.Series), append(p.Series, s)
 			if s.Panel != "" {
-				level(r, plot.Series{Name: "as described", Panel: s.Panel, Condition: plot.Dashed})
+				level(r, plot.Series{Name: "without noise", Panel: s.Panel, Condition: plot.Dashed})
 			}
 		}
 		p.Series[i].Points = append(p.Series[i].Points, Point(r.Number, r.Accuracy.Mean, r.Interval))

@@ -318,7 +318,7 @@ func Panel(stage string, rows []Measured) plot.Panel {
 		s.Points = append(s.Points, Point(float64(i), m.PerClass.Mean, m.Interval))
 	}
 	return plot.Panel{
-		Title: format.Count(rows[0].Classes, stage+" class"), Chance: 100 * rows[0].Chance(),
+		Title: stage + ",\n" + format.Count(rows[0].Classes, "class"), Chance: 100 * rows[0].Chance(),
 		Series: []plot.Series{s},
 	}
 }
