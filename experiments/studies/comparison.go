@@ -177,14 +177,35 @@ func (r *ComparedMethods) setClasses(l *lab.Lab) {
 	}
 }
 
-// Headline is the accuracy of LAGO on unseen classes, if it was compared, and the validation accuracy.
+// Headline is the most accurate method on unseen classes, and its validation accuracy.
 func (r *ComparedMethods) Headline() (text string, validation float64) {
-	i := r.find(methods.LAGO)
-	if i < 0 {
+	if len(r.Methods) == 0 {
 		return "", 0
 	}
-	m := r.Methods[i]
-	return m.Test.Headline(m.Variant), m.Val.PerClass.Mean
+	accuracies := func(method string) []float64 {
+		list := make([]float64, len(r.Classes))
+		for i, c := range r.Classes {
+			list[i] = c.Accuracy[r.find(method)]
+		}
+		return list
+	}
+	list := r.Sorted()
+	first, others := list[0], slices.DeleteFunc(slices.Clone(list), func(m results.Method) bool {
+		return m.Name == list[0].Name || m.RunDirs != nil && slices.Equal(m.RunDirs, list[0].RunDirs)
+	})
+	var differences []metrics.Difference
+	var p []float64
+	for _, m := range others {
+		d := metrics.PairedDifference(accuracies(first.Name), accuracies(m.Name))
+		differences, p = append(differences, d), append(p, d.P)
+	}
+	var undecided []string
+	for i, adjusted := range metrics.Holm(p) {
+		if differences[i].P = adjusted; results.Undecided(differences[i]) {
+			undecided = append(undecided, others[i].Label())
+		}
+	}
+	return first.Test.Headline(first.Label(), len(others) > 0, undecided), first.Val.PerClass.Mean
 }
 
 // find returns the position of the method with a name on the command line, -1 for none.

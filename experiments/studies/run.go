@@ -336,10 +336,19 @@ func (r *MethodAccuracy) Headline() (text string, validation float64) {
 	if r.Val != nil {
 		validation = r.Val.PerClass.Mean
 	}
-	if r.Test != nil {
-		text = r.Test.Headline(r.Method)
+	if r.Test == nil {
+		return "", validation
 	}
-	return text, validation
+	first, name, other, undecided := r.Test, r.title(), besideLAGO, []string(nil)
+	if d := r.Difference; d != nil {
+		if d.Mean < 0 {
+			first, name, other = r.ESZSL, besideLAGO, r.title()
+		}
+		if results.Undecided(*d) {
+			undecided = []string{other}
+		}
+	}
+	return first.Headline(name, r.Difference != nil, undecided), validation
 }
 
 // Figures are the accuracy, and the learning curves of the dev stage. dir holds the runs.

@@ -52,7 +52,7 @@ func (t *Table) visible() *Table {
 	c := &Table{Header: t.Header, Rows: t.Rows, lines: t.lines, columns: slices.Clone(t.columns)}
 	for i := 1; i < t.width() && len(t.Rows) > 0; i++ {
 		c.column(i + 1).Hidden = !slices.ContainsFunc(t.Rows, func(r []any) bool {
-			return len(r) > i && r[i] != format.Missing && r[i] != ""
+			return len(r) > i && strings.Trim(fmt.Sprint(r[i]), " "+format.Missing) != ""
 		})
 	}
 	return c

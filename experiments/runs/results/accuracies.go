@@ -98,17 +98,21 @@ func DifferenceText(d metrics.Difference) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval), " (-)")
 }
 
-// Ranking says what the difference of two methods over some classes allows to conclude: nothing if the
-// interval holds 0 or p is not significant.
+// Undecided reports whether a difference ranks no method: the interval holds 0, or p is not significant.
+func Undecided(d metrics.Difference) bool {
+	return !(d.Interval.Low > 0 || d.Interval.High < 0) || d.P >= metrics.Significance
+}
+
+// Ranking says what the difference of two methods over some classes allows to conclude.
 func Ranking(d metrics.Difference, method, baseline string, classes int) string {
 	best, _, _ := strings.Cut(baseline, " (")
 	conclusion := best + " is more accurate here: take --method " + strings.ToLower(best)
 	if d.Mean > 0 {
 		conclusion = method + " is more accurate here"
 	}
-	if covers := d.Interval.Low <= 0 && d.Interval.High >= 0; covers || d.P >= metrics.Significance {
+	if Undecided(d) {
 		conclusion = "they cannot be ranked on " + format.Count(classes, "class")
-		if !covers {
+		if d.Interval.Low > 0 || d.Interval.High < 0 {
 			conclusion += fmt.Sprintf(" (p %.2g)", d.P)
 		}
 	}

@@ -163,11 +163,12 @@ func (d *DatasetReport) setTitle(all []*DatasetReport) {
 	}
 }
 
-// lead sets the headline, and returns the result that it is of: of the first kind that has one,
-// the result with the highest validation accuracy, since the test classes choose nothing.
+// lead sets the headline, and returns the result that it is of: of the last kind that has one, since
+// comparisons follow single runs, the result with the highest validation accuracy, since the test classes
+// choose nothing.
 func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 	d.Headline = "Results on " + d.Title
-	for _, k := range kinds {
+	for _, k := range slices.Backward(kinds) {
 		most := -1.0
 		for _, r := range d.results[k.Name] {
 			if h, ok := r.Result.(interface{ Headline() (string, float64) }); ok {

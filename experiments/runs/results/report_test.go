@@ -104,12 +104,17 @@ func TestReport(t *testing.T) {
 	}
 	testkit.Equal(t, "sections", sections, []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "searched"})
 	page, text := render(t, p)
-	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables", " on 4 unseen classes, s", "lago-train (devel), go1.")
+	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables", "lago-train (devel), go1.")
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
-	testkit.WantText(t, page, fmt.Sprintf("<h1 id=\"data-0\">simulated-small: %s (95 %%: %s) on 4 unseen classes, %s</h1>",
-		best.Test.PerClass.MeanText(), best.Test.Interval, best.Method))
-	testkit.WantText(t, p.Datasets[0].Lead.Title+"\n", best.Method+"\n") // the run with the best validation accuracy
+	testkit.WantText(t, page, `<h1 id="data-0">simulated-small: LAGO (k-soft), 50.0 % on 4 unseen classes, cannot be ranked against ESZSL</h1>`)
+	testkit.Equal(t, "lead", p.Datasets[0].Lead.Name, "simulated-small-rotation")
+	text, _ = best.Headline()
+	testkit.WantText(t, text, "LAGO (", "ESZSL (defaults)", " on 4 unseen classes, cannot be ranked against ")
+	alone := results.Measured{Classes: 4, Parts: 1, PerClass: lab.Summarise([]float64{0.5})}
+	testkit.Equal(t, "the first of several", alone.Headline("SJE", true, nil), "SJE has the highest accuracy on 4 unseen classes: 50.0 %")
+	testkit.Equal(t, "one method", alone.Headline("SJE", false, nil), "SJE, 50.0 % on 4 unseen classes")
+	testkit.WantText(t, alone.Headline("SJE", true, make([]string, 4)), "against 4 other methods")
 	testkit.WantText(t, testlab.Text(p.Summary.Tables()), "shows 9 stored results (ablation, compare, noise, ")
 
 	dir := t.TempDir()

@@ -217,13 +217,24 @@ func Measure(runs []lab.Run) *Measured {
 	return m
 }
 
-// Headline says how accurate a method is on unseen classes.
-func (m Measured) Headline(method string) string {
-	accuracy := m.MeanText()
-	if interval := m.Interval.String(); interval != format.Missing {
+// Headline says how accurate a method is on unseen classes: the most accurate of several or, if there are some
+// that it cannot be ranked against, one of these.
+func (m Measured) Headline(method string, several bool, undecided []string) string {
+	accuracy, unseen := m.MeanText(), format.Count(m.Classes, "unseen class")
+	if n := len(undecided); n > 3 {
+		undecided = []string{format.Count(n, "other method")}
+	}
+	switch interval := m.Interval.String(); {
+	case undecided != nil:
+		return fmt.Sprintf("%s, %s on %s, cannot be ranked against %s", method, accuracy, unseen,
+			format.List(undecided, "and"))
+	case interval != format.Missing:
 		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
 	}
-	return fmt.Sprintf("%s on %s, %s", accuracy, format.Count(m.Classes, "unseen class"), method)
+	if several {
+		return fmt.Sprintf("%s has the highest accuracy on %s: %s", method, unseen, accuracy)
+	}
+	return fmt.Sprintf("%s, %s on %s", method, accuracy, unseen)
 }
 
 // Learning is the learning curve of the first seed, before the correction of its scores.
@@ -309,7 +320,7 @@ func Point(x, value float64, i metrics.Interval) plot.Point {
 }
 
 // IntervalText says what error bars of accuracies and dashed lines are, for captions.
-const IntervalText = "bars are 95 % bootstrap intervals over classes, the dashed line is chance"
+const IntervalText = "bars are 95 % intervals over classes, the thin dashed line is chance"
 
 // Panel draws the accuracy that rows have in one stage, which names its classes.
 func Panel(stage string, rows []Measured) plot.Panel {
