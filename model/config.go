@@ -187,10 +187,7 @@ func checkSize(field string, k, m int) error {
 	return nil
 }
 
-// expected is the error of a field that is not as wanted.
-func expected(field string, got any, want string, args ...any) *invalid.Error {
-	return &invalid.Error{Field: field, Want: fmt.Sprintf(want, args...), Got: fmt.Sprint(got)}
-}
+var expected = invalid.Expected
 
 // check returns K, or an error where the classes do not fit the parameters.
 func (c Config) check(classes *Description, attributes int) (k int, err error) {

@@ -46,9 +46,8 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 		return nil, expected("descriptions", fmt.Sprintf("%d classes and %d attributes", u.Rows, u.Cols),
 			"at least one of each")
 	}
-	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
-		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
-		return nil, expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
+	if err := CheckProbabilities(u); err != nil {
+		return nil, err
 	}
 	k, of, err := c.Grouping(u.Cols, groups)
 	if err != nil {
@@ -100,6 +99,15 @@ func (c Config) describe(u dataset.Matrix[float64], groups []int, prior []float3
 		d.P[d.Described[i]] = p
 	}
 	return d, nil
+}
+
+// CheckProbabilities returns an *invalid.Error for the first entry of descriptions that is no probability.
+func CheckProbabilities(u dataset.Matrix[float64]) error {
+	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
+		found := fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols)
+		return expected("descriptions", found, "probabilities from 0 to 1, or NaN for a missing entry")
+	}
+	return nil
 }
 
 // scaleGroups scales the entries of a class within a group to sum to 1 where they sum to more. With smoothing

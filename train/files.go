@@ -211,8 +211,8 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	}
 	var written bytes.Buffer
 	if err := c.encode(&written); err != nil || !bytes.Equal(data, written.Bytes()) {
-		want := fmt.Sprintf("a JSON object per line for each epoch of a run of the %s stage", stage)
-		return nil, damaged(path, &invalid.Error{Want: want, Got: "other text"})
+		return nil, damaged(path, invalid.Expected("", "other text",
+			"a JSON object per line for each epoch of a run of the %s stage", stage))
 	}
 	return c, nil
 }
@@ -313,9 +313,8 @@ func (t Trial) ReadResult(dir string) (*Result, error) {
 		curve, err = ReadCurve(curvePath, t.Stage)
 	}
 	if missing := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &missing) {
-		return nil, damaged(missing.Where, &invalid.Error{
-			Want: "a file, since there is a " + ResultFile, Got: "none",
-		})
+		return nil, damaged(missing.Where,
+			invalid.Expected("", "none", "a file, since there is a %s", ResultFile))
 	}
 	if err != nil {
 		return nil, err

@@ -233,31 +233,24 @@ func (s *Saved) readTrial() error {
 // that there is not, and where lists have other lengths than what they belong to.
 func (s *Saved) check() error {
 	if s.Semantic != nil && len(s.Semantic) != len(s.Attributes) {
-		return &invalid.Error{
-			Field: "semantic", Want: "one group for each attribute",
-			Got: format.Count(len(s.Semantic), "number"),
-		}
+		return invalid.Expected("semantic", format.Count(len(s.Semantic), "number"),
+			"one group for each attribute")
 	}
 	if len(s.Learned) == 0 {
-		return &invalid.Error{Field: "learned", Want: "at least one class", Got: "none"}
+		return invalid.Expected("learned", "none", "at least one class")
 	}
 	if !slices.Equal(s.Learned, s.Split.Train) && !slices.Equal(s.Learned, s.Split.Seen()) {
-		return &invalid.Error{
-			Field: "learned", Want: "the train classes of the split, or all seen ones",
-			Got: fmt.Sprint(s.Learned),
-		}
+		return invalid.Expected("learned", s.Learned, "the train classes of the split, or all seen ones")
 	}
 	ofFeatures := func(field string, n int) error {
 		if n != 0 && n != s.Dims {
-			want := fmt.Sprintf("one of each of %d features", s.Dims)
-			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(n)}
+			return invalid.Expected(field, n, "one of each of %d features", s.Dims)
 		}
 		return nil
 	}
 	within := func(field string, list []int, names []string) error {
 		if i := slices.IndexFunc(list, func(i int) bool { return i < 0 || i >= len(names) }); i >= 0 {
-			want := fmt.Sprintf("numbers from 0 to %d", len(names)-1)
-			return &invalid.Error{Field: field, Want: want, Got: fmt.Sprint(list[i])}
+			return invalid.Expected(field, list[i], "numbers from 0 to %d", len(names)-1)
 		}
 		return nil
 	}
@@ -273,7 +266,7 @@ func (s *Saved) check() error {
 
 func once[T cmp.Ordered](field string, list []T) error {
 	if len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list) {
-		return &invalid.Error{Field: field, Want: "each class at most once", Got: fmt.Sprint(list)}
+		return invalid.Expected(field, list, "each class at most once")
 	}
 	return nil
 }
@@ -281,8 +274,7 @@ func once[T cmp.Ordered](field string, list []T) error {
 func checkNames(field string, names []string) error {
 	for i, text := range names {
 		if _, want := dataset.CheckName(text); want != "" {
-			field = fmt.Sprintf("%s, entry %d", field, i)
-			return &invalid.Error{Field: field, Want: want, Got: invalid.Quote(text)}
+			return invalid.Expected(fmt.Sprintf("%s, entry %d", field, i), invalid.Quote(text), "%s", want)
 		}
 	}
 	return nil
@@ -333,10 +325,8 @@ func readerOf(f *safetensors.File, prefix string) *method.Reader {
 		switch {
 		case !ok:
 		case len(t.Shape) != 2 || t.F32 == nil:
-			r.Err = &invalid.Error{
-				Field: "tensor " + name, Want: "float32 in rows and columns",
-				Got: fmt.Sprintf("shape %v", t.Shape),
-			}
+			r.Err = invalid.Expected("tensor "+name, fmt.Sprintf("shape %v", t.Shape),
+				"float32 in rows and columns")
 		default:
 			m := dataset.Matrix[float32]{Rows: t.Shape[0], Cols: t.Shape[1], Data: t.F32}
 			r.Tensors = append(r.Tensors, method.Tensor{Name: name, Matrix: m})

@@ -202,7 +202,7 @@ func ParseObject(data []byte) ([]Member, error) {
 		m := Member{Key: fmt.Sprint(key)}
 		switch {
 		case seen[m.Key]:
-			return nil, &invalid.Error{Field: m.Key, Want: "each key once", Got: "it twice"}
+			return nil, invalid.Expected(m.Key, "it twice", "each key once")
 		case len(list) == maxMembers:
 			return nil, &invalid.Error{Want: fmt.Sprintf("at most %d keys", maxMembers), Got: "more"}
 		}
@@ -252,7 +252,7 @@ func DecodeSealed(data []byte, v any) error {
 	}
 	seals := bytes.LastIndex(text.Bytes(), []byte(sealKey)) // the content may have the same key
 	if seals < 0 {
-		return &invalid.Error{Field: "sha256", Want: "the checksum of the content", Got: "none"}
+		return invalid.Expected("sha256", "none", "the checksum of the content")
 	}
 	content, seal := append(bytes.Clone(text.Bytes()[:seals]), '}'), text.Bytes()[seals:]
 	if string(seal) != fmt.Sprintf(`%s%x"}`, sealKey, sha256.Sum256(content)) {

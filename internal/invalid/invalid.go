@@ -34,6 +34,11 @@ type Error struct {
 	Usage bool
 }
 
+// Expected returns the error of a field that is not as wanted: want is a format of args.
+func Expected(field string, got any, want string, args ...any) *Error {
+	return &Error{Field: field, Want: fmt.Sprintf(want, args...), Got: fmt.Sprint(got)}
+}
+
 // Error returns "WHERE: FIELD: expected WANT, found GOT: CAUSE. HINT", without the parts that are empty. A
 // place or value that a terminal would obey, or that is longer than any name or list, is quoted.
 func (e *Error) Error() string {

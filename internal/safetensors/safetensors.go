@@ -168,10 +168,9 @@ func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
 		}
 		size, ok := matrix.Count(t.Shape, maxNumbers)
 		if both := t.F32 != nil && t.F64 != nil; !ok || both || len(t.F32)+len(t.F64) != size {
-			want := fmt.Sprintf("numbers of one type for shape %v", t.Shape)
-			return nil, inTensor(t.Name, &invalid.Error{
-				Want: want, Got: fmt.Sprintf("%d F32 and %d F64", len(t.F32), len(t.F64)),
-			})
+			got := fmt.Sprintf("%d F32 and %d F64", len(t.F32), len(t.F64))
+			return nil, inTensor(t.Name, invalid.Expected("", got, "numbers of one type for shape %v",
+				t.Shape))
 		}
 		shape := t.Shape
 		if shape == nil {
@@ -294,18 +293,15 @@ func read(r *limited, choose Choose) (*File, error) {
 	for _, t := range f.Tensors { // all sizes are checked before numbers are read
 		e := entries[t.Name]
 		if e.Offsets[0] != end {
-			return nil, inTensor(t.Name, &invalid.Error{
-				Want: fmt.Sprintf("data_offsets from %d, without gaps", end), Got: fmt.Sprint(e.Offsets[0]),
-			})
+			return nil, inTensor(t.Name, invalid.Expected("", e.Offsets[0],
+				"data_offsets from %d, without gaps", end))
 		}
 		if end = e.Offsets[1]; int64(end) > r.left {
 			return nil, inTensor(t.Name, short(fmt.Sprintf("%d bytes of numbers", end), int(r.left)))
 		}
 	}
 	if int64(end) < r.left {
-		return nil, &invalid.Error{
-			Want: fmt.Sprintf("the file to end after %d bytes of numbers", end), Got: fmt.Sprint(r.left),
-		}
+		return nil, invalid.Expected("", r.left, "the file to end after %d bytes of numbers", end)
 	}
 	wanted := func(string) bool { return true }
 	if choose != nil && f.Metadata[checksumKey] == "" {
@@ -421,24 +417,16 @@ func parseHeader(raw []byte) (*File, map[string]entry, error) {
 func (e entry) check() error {
 	width := types[e.Dtype].width
 	if width == 0 {
-		return &invalid.Error{
-			Field: "dtype", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(types)), ", "),
-			Got: fmt.Sprintf("%q", e.Dtype),
-		}
+		return invalid.Expected("dtype", fmt.Sprintf("%q", e.Dtype), "one of %s",
+			strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 	}
 	size, ok := matrix.Count(e.Shape, maxNumbers)
 	if e.Shape == nil || !ok {
-		return &invalid.Error{
-			Field: "shape", Want: fmt.Sprintf("a list of sizes of at most %d numbers", maxNumbers),
-			Got: fmt.Sprint(e.Shape),
-		}
+		return invalid.Expected("shape", e.Shape, "a list of sizes of at most %d numbers", maxNumbers)
 	}
 	if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1]-e.Offsets[0] != width*size {
-		return &invalid.Error{
-			Field: "data_offsets",
-			Want:  fmt.Sprintf("%d bytes for shape %v of %s", width*size, e.Shape, e.Dtype),
-			Got:   fmt.Sprint(e.Offsets),
-		}
+		return invalid.Expected("data_offsets", e.Offsets, "%d bytes for shape %v of %s", width*size, e.Shape,
+			e.Dtype)
 	}
 	return nil
 }

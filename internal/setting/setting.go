@@ -175,10 +175,8 @@ func words(text string) ([]string, error) {
 	r.TrimLeadingSpace = true
 	list, err := r.Read()
 	if _, more := r.Read(); err != nil || more != io.EOF {
-		return nil, &invalid.Error{
-			Want: `words between commas, those with commas or quotes in quotes, such as "one, two"`,
-			Got:  invalid.Quote(text),
-		}
+		return nil, invalid.Expected("", invalid.Quote(text),
+			`words between commas, those with commas or quotes in quotes, such as "one, two"`)
 	}
 	return list, nil
 }

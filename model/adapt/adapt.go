@@ -170,17 +170,14 @@ func check(blocks []Block, s Settings) (n int, err error) {
 	for _, b := range blocks {
 		for k, m := range []dataset.Matrix[float32]{b.Scores, b.X} {
 			if i := matrix.NotFinite(m.Data); i >= 0 {
-				field := []string{"scores", "features"}[k]
-				return 0, &invalid.Error{
-					Field: field, Want: "finite numbers",
-					Got: fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols),
-				}
+				return 0, invalid.Expected([]string{"scores", "features"}[k],
+					fmt.Sprintf("%v for sample %d", m.Data[i], n+i/m.Cols), "finite numbers")
 			}
 		}
 		n += b.X.Rows
 	}
 	if n == 0 || blocks[0].Scores.Cols == 0 {
-		return 0, &invalid.Error{Field: "batch", Want: "at least one sample and one class", Got: "none"}
+		return 0, invalid.Expected("batch", "none", "at least one sample and one class")
 	}
 	return n, nil
 }

@@ -116,11 +116,8 @@ func asInTraining(field, unit string, want, got int) error {
 // classes of u. An attribute that none of them describes has its value in otherwise, or 0 if that is nil. The
 // error is an *invalid.Error if an entry is no probability.
 func Complete(u dataset.Matrix[float64], otherwise []float32) (dataset.Matrix[float64], error) {
-	if i := slices.IndexFunc(u.Data, func(p float64) bool { return p < 0 || p > 1 }); i >= 0 {
-		return u, &invalid.Error{
-			Field: "descriptions", Want: "probabilities from 0 to 1, or NaN for a missing entry",
-			Got: fmt.Sprintf("%g at row %d, column %d", u.Data[i], i/u.Cols, i%u.Cols),
-		}
+	if err := model.CheckProbabilities(u); err != nil {
+		return u, err
 	}
 	full := dataset.Convert[float64](u)
 	for m, mean := range dataset.Means(u, math.NaN()) {

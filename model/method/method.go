@@ -100,7 +100,7 @@ func Learn(m Method, e Examples, seed uint64) (Learner, error) {
 		return nil, err
 	}
 	if len(e.Rows) == 0 {
-		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
+		return nil, invalid.Expected("samples", "none", "at least one training sample")
 	}
 	return m.Learn(e, seed)
 }

@@ -87,7 +87,7 @@ func Fit(chain Chain, ridge float64, x dataset.Matrix[float32], rows []int) (*Tr
 		return &Transform{Chain: None}, nil
 	}
 	if len(rows) == 0 {
-		return nil, &invalid.Error{Field: "samples", Want: "at least one training sample", Got: "none"}
+		return nil, invalid.Expected("samples", "none", "at least one training sample")
 	}
 	t, steps := &Transform{}, chain.steps()
 	for i, step := range steps {
@@ -136,10 +136,8 @@ func (t *Transform) fitStandardise(x dataset.Matrix[float32], rows []int) error 
 }
 
 func notFinite(dimension int) error {
-	return &invalid.Error{
-		Field: "features", Want: "finite numbers",
-		Got: fmt.Sprintf("NaN or infinity in dimension %d", dimension),
-	}
+	found := fmt.Sprint("NaN or infinity in dimension ", dimension)
+	return invalid.Expected("features", found, "finite numbers")
 }
 
 // Identity reports whether the transform leaves features unchanged.
@@ -151,10 +149,7 @@ func (t *Transform) check(dims int) error {
 		return nil
 	}
 	if want := max(len(t.Shift), t.Matrix.Cols); want != 0 && want != dims {
-		return &invalid.Error{
-			Field: "features", Want: fmt.Sprintf("%d dimensions, as in training", want),
-			Got: fmt.Sprint(dims),
-		}
+		return invalid.Expected("features", dims, "%d dimensions, as in training", want)
 	}
 	return nil
 }

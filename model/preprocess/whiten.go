@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"fmt"
 	"math"
 
 	gonumblas "gonum.org/v1/gonum/blas"
@@ -49,7 +48,7 @@ func (t *Transform) fitWhiten(ridge float64, x dataset.Matrix[float32], rows []i
 		a.SetSym(i, i, v+ridge)
 	}
 	if ridge == 0 {
-		return &invalid.Error{Field: "features", Want: "numbers that are not all 0", Got: "only 0"}
+		return invalid.Expected("features", "only 0", "numbers that are not all 0")
 	}
 	p, root, err := inverseRoot(a, ridge, wide)
 	if err != nil {
@@ -234,9 +233,7 @@ func inverseRoot(a *mat.SymDense, least float64,
 }
 
 func tooSmall(ridge float64) error {
-	return &invalid.Error{
-		Field: "ridge", Want: "one large enough for the features", Got: fmt.Sprint(ridge),
-	}
+	return invalid.Expected("ridge", ridge, "one large enough for the features")
 }
 
 // maxTerms bounds the resolvents computed in parallel, and so the memory: each is as large as A.

@@ -224,9 +224,7 @@ func (s *Settings) Restore(r *method.Reader, shape method.Shape) (method.Model, 
 		restored.Prior = r.Get("p", 1, shape.Attributes).Data
 	}
 	if i := slices.IndexFunc(restored.Prior, func(p float32) bool { return p < 0 || p > 1 }); i >= 0 {
-		return nil, &invalid.Error{
-			Field: "tensor p", Want: "probabilities from 0 to 1", Got: fmt.Sprint(restored.Prior[i]),
-		}
+		return nil, invalid.Expected("tensor p", restored.Prior[i], "probabilities from 0 to 1")
 	}
 	return Model{restored}, r.Err
 }

@@ -47,9 +47,7 @@ func Confuse(scores dataset.Matrix[float32], labels []int) (Confusion, error) {
 	for i, label := range labels {
 		row := scores.Row(i)
 		if slices.ContainsFunc(row, func(v float32) bool { return v != v }) {
-			return nil, &invalid.Error{
-				Field: fmt.Sprintf("scores of sample %d", i), Want: "numbers", Got: "NaN",
-			}
+			return nil, invalid.Expected(fmt.Sprintf("scores of sample %d", i), "NaN", "numbers")
 		}
 		counts[[2]int{label, Argmax(row)}]++
 	}
@@ -161,17 +159,12 @@ func Count(scores dataset.Matrix[float32], labels []int) Tally {
 // CheckScores returns an *invalid.Error unless there are scores, and all are finite.
 func CheckScores(scores dataset.Matrix[float32]) error {
 	if scores.Rows < 1 || scores.Cols < 1 {
-		return &invalid.Error{
-			Field: "scores", Want: "at least one sample and one class",
-			Got: fmt.Sprintf("%d x %d", scores.Rows, scores.Cols),
-		}
+		return invalid.Expected("scores", fmt.Sprintf("%d x %d", scores.Rows, scores.Cols),
+			"at least one sample and one class")
 	}
 	if i := matrix.NotFinite(scores.Data); i >= 0 {
-		return &invalid.Error{
-			Field: "scores", Want: "finite numbers",
-			Got: fmt.Sprintf("%v for sample %d and class %d, counted from 0", scores.Data[i], i/scores.Cols,
-				i%scores.Cols),
-		}
+		return invalid.Expected("scores", fmt.Sprintf("%v for sample %d and class %d, counted from 0",
+			scores.Data[i], i/scores.Cols, i%scores.Cols), "finite numbers")
 	}
 	return nil
 }

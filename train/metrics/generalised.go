@@ -70,10 +70,8 @@ func (s Sides) Check(labels []int) error {
 		}
 	}
 	if unseen == 0 || unseen == len(labels) {
-		return &invalid.Error{
-			Field: "labels", Want: "samples of seen and of unseen classes",
-			Got: fmt.Sprintf("%d and %d", len(labels)-unseen, unseen),
-		}
+		return invalid.Expected("labels", fmt.Sprintf("%d and %d", len(labels)-unseen, unseen),
+			"samples of seen and of unseen classes")
 	}
 	return nil
 }

@@ -10,8 +10,6 @@
 package eszsl
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -155,9 +153,7 @@ func solve(a *mat.SymDense, setting string, ridge float64, b mat.Matrix) (*mat.D
 	var factor mat.Cholesky
 	var x mat.Dense
 	if !factor.Factorize(ridged) || factor.SolveTo(&x, b) != nil {
-		return nil, &invalid.Error{
-			Field: setting, Want: "a ridge large enough for finite features", Got: fmt.Sprint(ridge),
-		}
+		return nil, invalid.Expected(setting, ridge, "a ridge large enough for finite features")
 	}
 	return &x, nil
 }

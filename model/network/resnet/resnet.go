@@ -182,18 +182,14 @@ func (n *Network) setStride(metadata map[string]string, given *bool) error {
 	if text, ok := metadata[strideKey]; ok {
 		var err error
 		if n.StrideIn1x1, err = strconv.ParseBool(text); err != nil {
-			return &invalid.Error{
-				Field: "metadata " + strideKey, Want: "true or false", Got: invalid.Quote(text),
-			}
+			return invalid.Expected("metadata "+strideKey, invalid.Quote(text), "true or false")
 		}
 	}
 	if given != nil {
 		n.StrideIn1x1 = *given
 	}
 	if n.StrideIn1x1 && !n.bottleneck {
-		return &invalid.Error{
-			Field: "stride in the 1x1 convolution", Want: "a network with such convolutions", Got: n.name,
-		}
+		return invalid.Expected("stride in the 1x1 convolution", n.name, "a network with such convolutions")
 	}
 	return nil
 }
@@ -240,9 +236,7 @@ const MinSize = 32
 // Graph compiles the network for batches of images of size x size pixels.
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < MinSize {
-		return nil, &invalid.Error{
-			Field: "size", Want: fmt.Sprintf("at least %d pixels", MinSize), Got: fmt.Sprint(size),
-		}
+		return nil, invalid.Expected("size", size, "at least %d pixels", MinSize)
 	}
 	b := &builder{Network: n, Graph: network.NewGraph(samples, size, n.dims)}
 	in := array{samples, size, size, 3}

@@ -20,19 +20,13 @@ const maxTokens = 1 << 13
 
 func (n *Network) Graph(samples, size int) (*network.Graph, error) {
 	if size < n.patch || size%n.patch != 0 {
-		return nil, &invalid.Error{
-			Field: "size", Want: fmt.Sprintf("a multiple of the %d pixels of a patch of %s", n.patch, n.name),
-			Got: fmt.Sprint(size),
-		}
+		return nil, invalid.Expected("size", size, "a multiple of the %d pixels of a patch of %s", n.patch,
+			n.name)
 	}
 	side := size / n.patch
 	if side*side >= maxTokens {
-		most := int(math.Sqrt(maxTokens-1)) * n.patch
-		return nil, &invalid.Error{
-			Field: "size",
-			Want:  fmt.Sprintf("at most %d pixels, since patches of %s have %d", most, n.name, n.patch),
-			Got:   fmt.Sprint(size),
-		}
+		return nil, invalid.Expected("size", size, "at most %d pixels, since patches of %s have %d",
+			int(math.Sqrt(maxTokens-1))*n.patch, n.name, n.patch)
 	}
 	b := &builder{
 		Network: n, Graph: network.NewGraph(samples, size, n.Dims()), samples: samples, tokens: 1 + side*side,

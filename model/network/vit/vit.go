@@ -173,9 +173,7 @@ func New(f *safetensors.File, given Activation) (*Network, error) {
 		}
 	}
 	if given != "" && !m.clip {
-		return nil, &invalid.Error{
-			Field: "activation", Want: "a CLIP, whose weights do not show it", Got: n.name,
-		}
+		return nil, invalid.Expected("activation", n.name, "a CLIP, whose weights do not show it")
 	}
 	if given == GELU {
 		n.family.activation = gelu
