@@ -37,6 +37,7 @@ const script = `(async () => {
   const inside = (t, box) => t.left >= box.left - slack && t.right <= box.right + slack &&
     t.top >= box.top - slack && t.bottom <= box.bottom + slack;
   all("details", d => d.open = true);
+  dispatchEvent(new Event("beforeprint")); // which loads all pictures
   await Promise.all(all("img", i => (i.loading = "eager", i.decode().catch(() => 0))));
   const report = {
     scrolled: all("body *", e => e).filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1)
@@ -75,7 +76,7 @@ const script = `(async () => {
     !["hidden", "clip"].includes(getComputedStyle(e).overflowX),
     "cut off: " + e.textContent.trim().slice(0, 40)));
   expect(page.scrollWidth <= page.clientWidth, "wider than the window: " + page.scrollWidth);
-  all("img", i => expect(i.naturalWidth && i.alt, "no picture or alternative text: " + i.alt));
+  all("img", i => expect(i.naturalWidth && i.hasAttribute("alt"), "no picture or alternative text: " + i.alt));
   performance.getEntriesByType("resource").forEach(e =>
     expect(e.name.startsWith("data:"), "loaded: " + e.name));
   return report;

@@ -16,6 +16,10 @@ var does = []string{
 	`field.state.value = "unsure"; form.dispatchEvent(new Event("input")); return shown().join() == "c.jpg"`,
 	`field.state.value = ""; field.text.value = "WREN"; form.dispatchEvent(new Event("input")); return shown().join() == "d.jpg"`,
 	`list.querySelector("li:not([hidden]) img").click(); return dialog.open && dialog.querySelector("img").clientWidth > 0`,
+	// The cards are one stop, with arrows; Enter enlarges one, and Escape leads back to it.
+	`dialog.close(); form.reset(); await new Promise(r => setTimeout(r, 50)); return list.querySelectorAll("[tabindex='0']").length == 1 && list.querySelectorAll("[tabindex='-1']").length == 3`,
+	`window.key = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); list.querySelector("button").focus(); key("End"); key("ArrowLeft"); return document.activeElement.textContent.includes("b.jpg")`,
+	`document.activeElement.click(); dialog.close(); return document.activeElement.textContent.includes("b.jpg")`,
 	// In print, long names make no column wider than the paper.
 	`for (const r of document.styleSheets[0].cssRules) if (r.media?.mediaText == "print") r.media.mediaText = "all"; list.querySelector("li:not([hidden]) small").textContent = "x".repeat(300); return list.scrollWidth <= list.clientWidth`,
 }
