@@ -211,8 +211,8 @@ func folderAt(dir string) (location, error) {
 	}
 }
 
-// open reads or generates the data set, and fills missing features. It has passed check.Errors, unless it is in
-// the open layout and Options.WithoutSplit is set.
+// open reads or generates the data set, and fills missing features. It has passed check.Errors, unless it is
+// in the open layout and Options.WithoutSplit is set.
 func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err error) {
 	if o.Absent != nil {
 		o.Missing = o.Absent.Values

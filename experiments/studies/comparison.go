@@ -40,7 +40,6 @@ type Comparison struct {
 	file   string // with the accuracy on each class
 }
 
-// Settings lists the settings of the study.
 func (c *Comparison) Settings(r *config.Request) setting.List {
 	r.Methods = &c.Methods
 	all := append([]string{methods.LAGO}, methods.Labels()...)
@@ -58,7 +57,6 @@ func (c *Comparison) Settings(r *config.Request) setting.List {
 	})
 }
 
-// Check implements results.Checker.
 func (c *Comparison) Check(r *config.Request) (err error) {
 	if r.Folder != "" && c.Budget != 0 {
 		return &invalid.Error{

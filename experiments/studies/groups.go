@@ -38,7 +38,6 @@ type Grouping struct {
 	Base config.Config `json:"base"` // set by Plan
 }
 
-// Settings lists the settings of the study.
 func (q *Grouping) Settings(r *config.Request) setting.List {
 	q.Threshold = 1e-3
 	correlation := setting.Range{Least: -1, Most: 1, Above: true, Text: "a correlation from above -1 to 1"}
@@ -66,7 +65,6 @@ func (q *Grouping) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	return q.learned(l.Data, m, file)
 }
 
-// AskModel implements results.OfModel.
 func (q *Grouping) AskModel(d *dataset.Dataset, m *train.Saved) (results.Result, error) {
 	return q.learned(d, m, "")
 }
@@ -176,7 +174,6 @@ func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) 
 	return groups
 }
 
-// KindName implements results.Result.
 func (r *LearnedGroups) KindName() string { return "groups" }
 
 // Tables returns the sparsity, the pairs of attributes and the groups.

@@ -33,7 +33,6 @@ type Noise struct {
 	names []string // of Variants and Baselines
 }
 
-// Settings lists the settings of the study.
 func (c *Noise) Settings(r *config.Request) setting.List {
 	r.Methods = &c.names
 	standard := []string{string(model.SemanticHard), string(model.Singletons), "eszsl"}
@@ -45,7 +44,6 @@ func (c *Noise) Settings(r *config.Request) setting.List {
 	}.Common())
 }
 
-// Check implements results.Checker.
 func (c *Noise) Check(r *config.Request) error {
 	if len(r.Presets) == 1 {
 		for _, key := range r.Keys() {

@@ -75,14 +75,12 @@ type MethodAccuracy struct {
 // Method asks how accurate one method is.
 type Method struct{ config.Preset }
 
-// Settings lists the settings of the study.
 func (q *Method) Settings(r *config.Request) setting.List {
 	list := r.RunSettings()
 	list[slices.Index(list.Keys(), "preset")].Short = true
 	return list
 }
 
-// Single implements results.Single.
 func (q *Method) Single() {}
 
 // Plan has the method with its stages.
@@ -179,7 +177,6 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 	return r, nil
 }
 
-// KindName implements results.Result.
 func (r *MethodAccuracy) KindName() string { return RunKind }
 
 // Follow sets the commands to go on with: one evaluates a model or, without a test stage, searches settings;
@@ -209,7 +206,6 @@ func (r *MethodAccuracy) Follow(latest, data string) {
 	}
 }
 
-// Tables implements the tables of a result.
 func (r *MethodAccuracy) Tables() []*table.Table {
 	epochs := format.Count(r.Epochs, "epoch") + " on train and validation classes"
 	if r.Test == nil {

@@ -3,13 +3,13 @@
 // and what is stored, with tables and figures, and an Entry, from which its command and its sections of the
 // report follow:
 //
-//	run.go            one method by the paper's protocol
-//	reproduction.go   all variants and ESZSL by the paper's protocol (tables 1 and A.1)
-//	comparison.go     LAGO and the baselines by one protocol (table 1)
-//	ablation.go       the design decisions of the model (table A.2), and the number of groups (section 4.3)
-//	noise.go          noisy class descriptions (figure A.1)
-//	groups.go         the groups that a soft model learned (section 4.3)
-//	studies.go        settings of one method on one data set (supplement A)
+//	run.go          one method by the paper's protocol
+//	paper.go        all variants and ESZSL by it (tables 1 and A.1), the design decisions (table A.2), and the
+//	                number of groups (section 4.3)
+//	comparison.go   LAGO and the baselines by one protocol (table 1)
+//	noise.go        noisy class descriptions (figure A.1)
+//	groups.go       the groups that a soft model learned (section 4.3)
+//	studies.go      settings of one method on one data set (supplement A)
 //
 // No study uses another. They rest on experiments/runs, which trains and stores, and on
 // experiments/answers, which predicts and evaluates with trained models.
@@ -92,7 +92,6 @@ type ChosenSettings struct {
 	Config   config.Config `json:"config"`       // settings for the test stage, in the form of --config
 }
 
-// Settings lists the settings of the study.
 func (c *Search) Settings(r *config.Request) setting.List {
 	return append(r.SearchSettings("seeds"), setting.List{ // a search has its own seeds
 		setting.Whole("budget", &c.Budget, 24, setting.Between(lab.MinBudget, config.MaxBudget)).
@@ -101,7 +100,6 @@ func (c *Search) Settings(r *config.Request) setting.List {
 	}.Common()...)
 }
 
-// Check implements results.Checker.
 func (c *Search) Check(r *config.Request) (err error) {
 	p := r.Presets[0]
 	c.File = cmp.Or(c.File, config.SearchFile(r.Out, p.Dataset, p.DevSplit, p.Method.Label()))
@@ -153,10 +151,8 @@ func (c *Search) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (r
 	return r, nil
 }
 
-// Follow implements results.Followed.
 func (s *FoundSettings) Follow(_, data string) { s.data = data }
 
-// KindName implements results.Result.
 func (s *FoundSettings) KindName() string { return "searched" }
 
 // Tables are the best settings, and what was chosen.

@@ -236,8 +236,8 @@ func (q Request) samples() (s *scored, ofUnseen int, err error) {
 	return s, len(samples.Rows), nil
 }
 
-// The kinds of scores: logits have p(z|x) as their softmax, such as log p(z|x), the scores of LAGO; bare scores
-// only rank the classes, and the softmax of s/T is p(z|x) with a temperature T that validation chose.
+// The kinds of scores: logits have p(z|x) as their softmax, such as log p(z|x), the scores of LAGO; bare
+// scores only rank the classes, and the softmax of s/T is p(z|x) with a temperature T that validation chose.
 const logits, bareScores = "logits", "scores"
 
 // scored is samples to predict as one of some classes, with their scores.

@@ -47,8 +47,8 @@ func (e *Extractor) FeaturesOf(ctx context.Context, name string, content []byte)
 func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	if !p.Sound() {
 		return nil, &invalid.Error{
-			Field: "preprocessing", Want: fmt.Sprintf("crop or squash to at most %d pixels", dataset.MaxImageSize),
-			Got: p.String(),
+			Field: "preprocessing", Got: p.String(),
+			Want: fmt.Sprintf("crop or squash to at most %d pixels", dataset.MaxImageSize),
 		}
 	}
 	g, err := w.Graph(min(n, maxBatch), p.Size)
@@ -61,30 +61,23 @@ func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	return &Extractor{provenance: from, dims: w.Dims(), graph: g}, nil
 }
 
-// decode decodes images for one run of the network, and returns the error of each. The features of
-// an image can depend on its place by some bits, so each image has its place, broken ones too; the
-// pixels of these are 0.
-func (e *Extractor) decode(ctx context.Context, list []images.Image) []error {
-	errs := make([]error, len(list))
-	clear(e.graph.Images.Data)
-	parallel.For(len(list), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := e.graph.Images.Row(i)
-			if errs[i] = images.Load(ctx, list[i], e.provenance.Images, row); errs[i] != nil {
-				clear(row)
-			}
-		}
-	})
-	return errs
-}
-
-// each calls do with the features of each image in turn, or with the error of decoding it. The
-// features are valid until do returns.
+// each calls do with the features of each image in turn, or with the error of decoding it. The features are
+// valid until do returns. Those of an image can depend on its place by some bits, so each has its place,
+// broken ones too, whose pixels are 0.
 func (e *Extractor) each(ctx context.Context, list []images.Image,
 	do func(x []float32, err error) error,
 ) error {
 	for part := range slices.Chunk(list, e.graph.Images.Rows) {
-		errs := e.decode(ctx, part)
+		errs := make([]error, len(part))
+		clear(e.graph.Images.Data)
+		parallel.For(len(part), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				row := e.graph.Images.Row(i)
+				if errs[i] = images.Load(ctx, part[i], e.provenance.Images, row); errs[i] != nil {
+					clear(row)
+				}
+			}
+		})
 		x, err := e.graph.Features()
 		if err != nil {
 			return err

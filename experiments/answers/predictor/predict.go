@@ -339,10 +339,8 @@ type Samples struct {
 	next int
 }
 
-// Cols implements Source.
 func (s *Samples) Cols() int { return s.Data.Features.Cols }
 
-// Read implements Source.
 func (s *Samples) Read(block dataset.Matrix[float32]) (int, error) {
 	if s.next == len(s.Rows) {
 		return 0, io.EOF

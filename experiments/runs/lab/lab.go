@@ -410,8 +410,8 @@ func ShardFromEnvironment() (s Shard, from string, err error) {
 type Incomplete struct{ Left string }
 
 func (e *Incomplete) Error() string {
-	return e.Left + " left to other shards, which have not finished them; repeat the command when they have, " +
-		"or with --shard 0/1, which does everything"
+	return e.Left + " left to other shards, which have not finished them; repeat the command when they " +
+		"have, or with --shard 0/1, which does everything"
 }
 
 // Holds reports whether the trial with this index is in the shard.

@@ -349,7 +349,10 @@ func (o *Outcome) consider(start int, runs []Run, shown bool) (err error) {
 		return nil
 	}
 	o.Chosen, o.Best, o.Edges, o.Val = s.Config, start, []Edge{}, runs
-	if o.Epochs, err = DevEpoch(runs); endedByEpochs(runs, o.Epochs) {
+	o.Epochs, err = DevEpoch(runs)
+	if slices.ContainsFunc(runs, func(r Run) bool { // neither patience nor convergence ended it
+		return r.Result.Status == train.Epochs && r.Epochs == o.Epochs
+	}) {
 		o.Edges = append(o.Edges, Edge{"epochs", o.Epochs, "highest"})
 	}
 	return err

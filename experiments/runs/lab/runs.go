@@ -232,14 +232,6 @@ func BestEpoch(curves []train.Curve) (best int) {
 	return best
 }
 
-// endedByEpochs reports whether an epoch is the last one that the runs were allowed, and a run did all
-// of them: neither patience nor convergence ended it, so that more epochs may be better.
-func endedByEpochs(runs []Run, epoch int) bool {
-	return slices.ContainsFunc(runs, func(r Run) bool {
-		return r.Result.Status == train.Epochs && r.Epochs == epoch
-	})
-}
-
 // unfinished says how far a run without a result is. The curve is written with the checkpoint.
 func unfinished(dir string, stage train.Stage) *Missing {
 	curve, err := train.ReadCurve(filepath.Join(dir, train.CurveFile), stage)
