@@ -64,7 +64,7 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 	}
 	dir := filepath.Join(root, trial.Name())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid.File(dir, err)
+		return nil, invalid.Folder(dir, "a folder of runs", err)
 	}
 	lock, err := acquire(dir)
 	if err != nil {

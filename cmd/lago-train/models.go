@@ -58,7 +58,8 @@ func findModel(flag, value string) (string, error) {
 		}
 		return path, nil
 	case err == nil:
-		return value, nil
+		_, err := safetensors.ReadMetadata(value)
+		return value, invalid.At(flag, err)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", invalid.At(flag, invalid.File(value, err))
 	}

@@ -318,7 +318,7 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	}
 	warnData(d, asTheyAre)
 	if err := os.MkdirAll(r.Out, 0o755); err != nil { // now rather than after the first epochs
-		return nil, atFlag("out", invalid.File(r.Out, err))
+		return nil, atFlag("out", invalid.Folder(r.Out, "a folder of runs", err))
 	}
 	for _, file := range o.files(nil) {
 		if err := o.outputs.CheckFile(file.Path, file.Begins); err != nil {

@@ -95,7 +95,7 @@ const glyphsName = "glyphs"
 func folders(dataDir string) (names []string, err error) {
 	entries, err := os.ReadDir(dataDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid.File(dataDir, err)
+		return nil, invalid.Folder(dataDir, "a folder of data sets", err)
 	}
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(dataDir, e.Name()))
@@ -115,11 +115,11 @@ func find(name string, o Options) (location, error) {
 	case IsPath(name):
 		return folderAt(name)
 	}
-	dataDir, err := filepath.Abs(DataDir(o.DataDir))
-	if err != nil {
-		return location{}, err
-	}
+	dataDir := DataDir(o.DataDir)
 	all, err := folders(dataDir)
+	if err == nil {
+		dataDir, err = filepath.Abs(dataDir)
+	}
 	if err != nil {
 		return location{}, err
 	}
@@ -181,7 +181,7 @@ var errNoFiles = errors.New("found none of these files")
 func folderAt(dir string) (location, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return location{}, invalid.File(dir, err)
+		return location{}, invalid.Folder(dir, "a folder of a data set", err)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return location{}, err

@@ -185,7 +185,7 @@ func TestCheckListsEveryProblem(t *testing.T) {
 	r := testkit.Must(Check(t.Context(), "pets", below(root)))(t)
 	testkit.Equal(t, "found", r.Errors, want)
 	testkit.Equal(t, "sound", r.OK, false)
-	testkit.Fails(Check(t.Context(), filepath.Join(root, "none"), below("")))(t, "no such file or directory")
+	testkit.Fails(Check(t.Context(), filepath.Join(root, "none"), below("")))(t, "expected a folder of a data set, found no such folder")
 }
 
 func TestList(t *testing.T) {

@@ -109,8 +109,8 @@ func Findings(severity Severity, err error) []Finding {
 		return []Finding{{Found: err.Error(), Severity: severity}}
 	}
 	found, want := e.Got, e.Want
-	if e.Err != nil {
-		found = strings.TrimPrefix(found+": "+e.Err.Error(), ": ")
+	if cause := e.Cause(); cause != "" {
+		found = strings.TrimPrefix(found+": "+cause, ": ")
 	}
 	return []Finding{{e.Where, e.Field, want, found, e.Hint, severity}}
 }

@@ -230,7 +230,7 @@ func Lock(dir string) (unlock func() error, err error) {
 	lock := flock.New(path, flock.SetPermissions(0o666)) // less the umask
 	switch held, err := lock.TryLock(); {
 	case err != nil:
-		return nil, invalid.File(dir, err)
+		return nil, invalid.Folder(dir, "a folder to write to", err)
 	case !held:
 		return nil, &invalid.Error{
 			Where: dir, Err: ErrLocked, Hint: "A page of lago-train serve has it until it ends.",

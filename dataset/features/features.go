@@ -101,6 +101,9 @@ func open(ctx context.Context, path string, named bool) (*Reader, error) {
 		}
 		return r, err
 	}
+	if _, err := fileio.SizeOfRegular(path); err != nil {
+		return nil, err
+	}
 	return nil, &invalid.Error{
 		Where: path, Want: "features in a file named .npy or .csv", Got: strconv.Quote(extension),
 		Hint: "Save a table as CSV, and an array with numpy.save.",

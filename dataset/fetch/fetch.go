@@ -143,7 +143,7 @@ func Fetch(ctx context.Context, name string, o Options) (*Fetched, error) {
 	}
 	r := &Fetched{Name: name, Path: filepath.Join(o.DataDir, file)}
 	if err := os.MkdirAll(o.DataDir, 0o777); err != nil {
-		return nil, invalid.File(o.DataDir, err)
+		return nil, invalid.Folder(o.DataDir, "a folder of data sets", err)
 	}
 	lock, err := fileio.Lock(ctx, filepath.Join(o.DataDir, ".fetch.lock"), false, func() {
 		logrus.Info("waiting for another process that fetches to " + o.DataDir)

@@ -52,7 +52,7 @@ func ListPaths(paths []string) (all []Image, warnings []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, nil, invalid.File(path, err)
+			return nil, nil, invalid.Folder(path, "a photograph, or a folder of them", err)
 		}
 		if !info.IsDir() {
 			all = append(all, Image{ID: path, Path: path})
@@ -168,7 +168,7 @@ func (l *listing) read(class string) error {
 	folder := filepath.Join(l.dir, class)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return invalid.File(folder, err)
+		return invalid.Folder(folder, "a folder of photographs", err)
 	}
 	for _, e := range entries {
 		name := e.Name()

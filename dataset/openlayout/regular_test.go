@@ -20,7 +20,7 @@ func TestLoadRefusesPipes(t *testing.T) {
 		_ = os.Remove(pipe) // images.csv and extract.json are optional
 		testkit.NoError(t, syscall.Mkfifo(pipe, 0o600))
 		_, err := Load(t.Context(), dir, Options{})
-		wantErrors(t, err, name+": expected a regular file, found a folder, pipe or device")
+		wantErrors(t, err, name+": expected a regular file, found a pipe or device")
 	}
 }
 
@@ -35,6 +35,6 @@ func TestDescribingRefusesPipes(t *testing.T) {
 	for name, err := range map[string]error{
 		".lock": locked, descriptions.EmptyFile: descriptions.KeepUnknown(dir), labelsFile: read,
 	} {
-		testkit.WantError(t, err, name+": expected a regular file, found a folder, pipe or device")
+		testkit.WantError(t, err, name+": expected a regular file, found a pipe or device")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/lago-train/lago-train/internal/format"
@@ -76,8 +77,11 @@ func SizeOfRegular(path string) (int64, error) {
 	if err != nil {
 		return 0, invalid.File(path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a folder, pipe or device"}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return 0, invalid.File(path, syscall.EISDIR)
+	case !mode.IsRegular():
+		return 0, &invalid.Error{Where: path, Want: "a regular file", Got: "a pipe or device"}
 	}
 	return info.Size(), nil
 }

@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 	path := testkit.Write(t, t.TempDir(), "file", "four")
 	long := testkit.Write(t, t.TempDir(), "long", "five!")
 	folder := t.TempDir()
-	irregular := map[string]string{path + "s": "no such file", "/dev/zero": "expected a regular file", folder: "expected a regular file", pipe(t): "expected a regular file"}
+	irregular := map[string]string{path + "s": "no such file", "/dev/zero": "expected a regular file", folder: "expected a file, found a folder", pipe(t): "expected a regular file"}
 	for name, c := range map[string]struct {
 		read    func(path string) ([]byte, error)
 		refused map[string]string
@@ -187,7 +187,7 @@ func TestErrorsNameOnePlace(t *testing.T) {
 	err := Write(filepath.Join(dir, "out.csv"), func(io.Writer) error { return ofInput })
 	testkit.Equal(t, "error", fmt.Sprint(err), ofInput.Error())
 	for path, want := range map[string]string{
-		filepath.Join(dir, "absent", "model"): "Create the folder first.",
+		filepath.Join(dir, "absent", "model"): "found no folder",
 		dir:                                   ": expected a file, found a folder",
 	} {
 		err := Write(path, text(""))
@@ -226,7 +226,7 @@ func TestWriteNewSucceedsOnce(t *testing.T) {
 			succeeded++
 			continue
 		}
-		testkit.WantError(t, err, "splits.csv: expected a new file: file already exists")
+		testkit.WantError(t, err, "splits.csv: expected a new file, found one that is there")
 	}
 	testkit.Equal(t, "writers that succeeded", succeeded, 1)
 	wantNames(t, ".", "splits.csv")

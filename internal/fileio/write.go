@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -40,7 +41,7 @@ func Write(path string, write func(io.Writer) error) error {
 		err = replace(path, nil, write, os.Rename)
 	case err != nil:
 	case info.IsDir():
-		err = &invalid.Error{Want: "a file", Got: "a folder"}
+		err = syscall.EISDIR
 	case info.Mode().IsRegular():
 		var target string
 		if target, err = filepath.EvalSymlinks(path); err == nil {
@@ -57,11 +58,7 @@ func Write(path string, write func(io.Writer) error) error {
 
 // WriteNew is Write for a file that must not exist. Of several writers at a time one succeeds.
 func WriteNew(path string, write func(io.Writer) error) error {
-	err := replace(path, nil, write, os.Link) // which fails if the path exists
-	if errors.Is(err, fs.ErrExist) {
-		err = &invalid.Error{Want: "a new file", Err: fs.ErrExist}
-	}
-	return ofFile(path, err)
+	return ofFile(path, replace(path, nil, write, os.Link)) // which fails if the path exists
 }
 
 // ofFile returns the error of writing a file. One that names another place, such as the input of the
@@ -70,11 +67,7 @@ func ofFile(path string, err error) error {
 	if named := (*invalid.Error)(nil); err == nil || errors.As(err, &named) && named.Where != "" {
 		return err
 	}
-	err = invalid.File(path, err)
-	if e := (*invalid.Error)(nil); errors.Is(err, fs.ErrNotExist) && errors.As(err, &e) {
-		e.Hint = "Create the folder first."
-	}
-	return err
+	return invalid.File(path, err)
 }
 
 // WriteCSV writes rows as CSV, as Write does.
@@ -338,7 +331,7 @@ func (o *Outputs) CheckFile(file, begin string) error {
 	}
 	switch info, err := os.Stat(file); {
 	case err == nil && info.IsDir():
-		return &invalid.Error{Want: "a file", Got: file + ", a folder"}
+		return invalid.File(file, syscall.EISDIR)
 	case err == nil && begin != "":
 		return cmp.Or(o.Check(file), o.checkKind(file, []byte(begin)))
 	case err == nil:
@@ -348,7 +341,7 @@ func (o *Outputs) CheckFile(file, begin string) error {
 	}
 	dir := filepath.Dir(file) // "." without a file
 	_, err := os.Stat(dir + string(filepath.Separator))
-	return invalid.File(dir, err)
+	return invalid.File(file, err)
 }
 
 // WriteRows writes a CSV file.

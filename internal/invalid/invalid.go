@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,8 +51,8 @@ func (e *Error) Error() string {
 		values = append(values, "found "+shown(e.Got))
 	}
 	parts := []string{shown(e.Where), shown(e.Field), strings.Join(values, ", ")}
-	if e.Err != nil {
-		parts = append(parts, e.Err.Error())
+	if cause := e.Cause(); cause != "" {
+		parts = append(parts, cause)
 	}
 	s := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": ")
 	if e.Hint != "" {
@@ -73,6 +74,14 @@ func shown(part string) string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Cause is the text of the cause, "" for none and for an error of the system that Got has in words.
+func (e *Error) Cause() string {
+	if e.Err == nil || e.Got != "" && errors.As(e.Err, new(syscall.Errno)) {
+		return ""
+	}
+	return e.Err.Error()
+}
+
 // At returns err with where added as the place of the problem: in front of the place
 // that err names itself, if any. It returns nil for nil.
 func At(where string, err error) error {
@@ -91,9 +100,15 @@ func At(where string, err error) error {
 	return &c
 }
 
-// File returns the error of reading or writing a file. The path is named once, even
-// where the system's error repeats it.
-func File(path string, err error) error {
+// File returns the error of reading or writing a file. The path is named once, even where the system's error
+// repeats it.
+func File(path string, err error) error { return ofSystem(path, "a file", "file", err) }
+
+// Folder returns the error of reading or making a folder of a kind, such as "a folder of runs".
+func Folder(path, kind string, err error) error { return ofSystem(path, kind, "folder", err) }
+
+// ofSystem says what an error of the system means, and keeps it as the cause.
+func ofSystem(path, want, noun string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -103,15 +118,32 @@ func File(path string, err error) error {
 		err = system.Err
 	}
 	to, notLink := os.Readlink(path)
+	there, missing := path, path // the first on the way up that is there, and the one below it
+	for _, gone := os.Stat(there); gone != nil && there != filepath.Dir(there); _, gone = os.Stat(there) {
+		there, missing = filepath.Dir(there), there
+	}
+	e := &Error{Where: path, Want: want, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notLink == nil:
-		return &Error{Where: path, Want: "a file or folder", Got: "a link to " + to + ", which is not there"}
+		e.Got = "a link to " + to + ", which is not there"
+	case errors.Is(err, fs.ErrNotExist) && missing != path:
+		e.Got = "no folder " + missing
+	case errors.Is(err, fs.ErrNotExist):
+		e.Got = "no such " + noun
+	case errors.Is(err, fs.ErrExist):
+		e.Want, e.Got = "a new "+noun, "one that is there"
 	case errors.Is(err, syscall.EISDIR):
-		return &Error{Where: path, Want: "a file", Got: "a folder"}
+		e.Got = "a folder"
+	case errors.Is(err, syscall.ENOTDIR) && there != path:
+		e.Got = "a file in place of the folder " + there
 	case errors.Is(err, syscall.ENOTDIR):
-		return &Error{Where: path, Want: "folders above it", Got: "a file"}
+		e.Got = "a file"
+	case errors.Is(err, fs.ErrPermission):
+		e.Want, e.Got = "permission to read or write it", "none"
+	default:
+		e.Want = ""
 	}
-	return &Error{Where: path, Err: err}
+	return e
 }
 
 // MaxOfKind is the number of errors of one kind that a List reports one by one. The rest are counted.

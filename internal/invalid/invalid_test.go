@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/lago-train/lago-train/internal/testkit"
@@ -15,22 +16,27 @@ func TestErrorText(t *testing.T) {
 	cause, dir := errors.New("unexpected end"), t.TempDir()
 	testkit.Write(t, dir, "a.csv", "")
 	for want, err := range map[string]error{
-		"a.csv: line 3: expected a number, found x. Write 0.5.":     &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
-		`c.json: "k\x1b[31m": expected 1, found "2\n"`:              &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
-		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":       &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
-		"a.csv: unexpected end":                                     At("a.csv", cause),
-		"k: expected 1, found 2: unexpected end. Try 1.":            &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
-		"f.json: lr: expected 1, found 2":                           At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
-		"f.json: eszsl: expected 1, found 2":                        At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
-		"/nowhere-to-be-found: no such file or directory":           File("/nowhere-to-be-found", testError(os.Open("/nowhere-to-be-found"))),
-		dir + ": expected a file, found a folder":                   File(dir, testError(os.ReadFile(dir))),
-		dir + "/a.csv/b/c: expected folders above it, found a file": File(dir+"/a.csv/b/c", os.MkdirAll(dir+"/a.csv/b/c", 0o755)),
+		"a.csv: line 3: expected a number, found x. Write 0.5.":                                      &Error{Where: "a.csv", Field: "line 3", Want: "a number", Got: "x", Hint: "Write 0.5."},
+		`c.json: "k\x1b[31m": expected 1, found "2\n"`:                                               &Error{Where: "c.json", Field: "k\x1b[31m", Want: "1", Got: "2\n"},
+		Quote(strings.Repeat("x", 1e5)) + ": expected a flag":                                        &Error{Where: strings.Repeat("x", 1e5), Want: "a flag"},
+		"a.csv: unexpected end":                                                                      At("a.csv", cause),
+		"k: expected 1, found 2: unexpected end. Try 1.":                                             &Error{Field: "k", Want: "1", Got: "2", Err: cause, Hint: "Try 1."},
+		"f.json: lr: expected 1, found 2":                                                            At("f.json", &Error{Field: "lr", Want: "1", Got: "2", Usage: true}),
+		"f.json: eszsl: expected 1, found 2":                                                         At("f.json", &Error{Where: "eszsl", Want: "1", Got: "2"}),
+		"/nowhere: expected a file, found no such file":                                              File("/nowhere", testError(os.Open("/nowhere"))),
+		"/nowhere/a/b: expected a file, found no folder /nowhere":                                    File("/nowhere/a/b", testError(os.Open("/nowhere/a/b"))),
+		"/nowhere: expected a folder of runs, found no such folder":                                  Folder("/nowhere", "a folder of runs", testError(os.Open("/nowhere"))),
+		"/root: expected permission to read or write it, found none":                                 File("/root", &fs.PathError{Err: syscall.EACCES}),
+		dir + ": expected a file, found a folder":                                                    File(dir, testError(os.ReadFile(dir))),
+		dir + ": expected a new folder, found one that is there":                                     Folder(dir, "a folder", os.Mkdir(dir, 0o755)),
+		dir + "/a.csv: expected a folder, found a file":                                              Folder(dir+"/a.csv", "a folder", testError(os.ReadDir(dir+"/a.csv"))),
+		dir + "/a.csv/b/c: expected a folder, found a file in place of the folder " + dir + "/a.csv": Folder(dir+"/a.csv/b/c", "a folder", os.MkdirAll(dir+"/a.csv/b/c", 0o755)),
 	} {
 		e, ok := err.(*Error)
 		if !ok || err.Error() != want || e.Usage != (e.Field == "lr") {
 			t.Errorf("found %q, usage %v, expected %q", err, e.Usage, want)
 		}
-		if e.Err != nil && !errors.Is(err, cause) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if e.Err != nil && !errors.Is(err, cause) && !errors.As(err, new(syscall.Errno)) {
 			t.Errorf("%q does not unwrap to its cause", want)
 		}
 	}

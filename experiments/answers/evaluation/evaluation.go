@@ -411,7 +411,7 @@ func (r *Evaluation) WriteCSV(dir string, write func(path string, write func(io.
 		classes.Row(c.Class, c.Unseen, c.Samples, c.Accuracy)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return invalid.File(dir, err)
+		return invalid.Folder(dir, "a folder", err)
 	}
 	for _, t := range []*table.Table{r.sampleTable(), classes} {
 		if err := write(filepath.Join(dir, t.Title+".csv"), t.WriteCSV); err != nil {

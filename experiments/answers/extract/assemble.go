@@ -204,7 +204,7 @@ func (w *work) readPart(part int) (x []float32, reasons []string, err error) {
 func (w *work) lock(ctx context.Context, shared bool) (*flock.Flock, error) {
 	dir, name := filepath.Split(w.Dir)
 	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
-		return nil, invalid.File(dir, err)
+		return nil, invalid.Folder(dir, "a folder of data sets", err)
 	}
 	lock, err := fileio.Lock(ctx, filepath.Join(dir, "."+name+".extract.lock"), shared, func() {
 		logrus.Info("waiting for another process that extracts " + w.Dir)

@@ -163,7 +163,7 @@ func Extract(ctx context.Context, e *Extractor, c Photographs) (r *Extracted, er
 // finished already, and returns an error if the folder has one of another network.
 func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finished bool, err error) {
 	if err := os.MkdirAll(w.Dir, 0o777); err != nil {
-		return false, invalid.File(w.Dir, err)
+		return false, invalid.Folder(w.Dir, "a folder", err)
 	}
 	if err := w.install(); err != nil { // what an interrupted call assembled
 		return false, err
@@ -207,7 +207,7 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 		return false, err
 	}
 	if err := os.MkdirAll(w.dir, 0o777); err != nil {
-		return false, invalid.File(w.dir, err)
+		return false, invalid.Folder(w.dir, "a folder", err)
 	}
 	return false, openlayout.WriteExtraction(w.dir, record)
 }

@@ -291,8 +291,8 @@ func (r *Request) usable(ctx context.Context) ([]setting.Assignment, error) {
 // preset, its file of Folder and the command line.
 func (r *Request) several(ctx context.Context) ([]Preset, error) {
 	if r.Folder != "" {
-		if _, err := os.Stat(r.Folder); err != nil {
-			return nil, &invalid.Error{Field: "configs", Err: invalid.File(r.Folder, err)}
+		if _, err := os.ReadDir(r.Folder); err != nil {
+			return nil, invalid.At("--configs", invalid.Folder(r.Folder, "a folder of config files", err))
 		}
 	}
 	common := append(CommonKeys(), methods.CorrectionKeys...)

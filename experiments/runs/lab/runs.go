@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -73,14 +72,8 @@ func NewMissing(name string, s State, err error) *Missing {
 // trial.json, are not runs.
 func ReadRuns(root string) ([]Run, error) {
 	entries, err := os.ReadDir(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &invalid.Error{
-			Where: root, Want: "a folder of runs", Err: syscall.ENOENT,
-			Hint: "Train with lago-train run, or name another folder.",
-		}
-	}
 	if err != nil {
-		return nil, invalid.File(root, err)
+		return nil, invalid.Folder(root, "a folder of runs", err)
 	}
 	var runs []Run
 	for _, e := range entries {
@@ -388,7 +381,7 @@ const maxStoredBytes = 1 << 28
 func ReadStored(ctx context.Context, root, prefix string) (list []Stored, unreadable []Missing, err error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, nil, invalid.File(root, err)
+		return nil, nil, invalid.Folder(root, "a folder of runs", err)
 	}
 	for _, e := range entries {
 		if e.IsDir() || !storedName.MatchString(e.Name()) || !strings.HasPrefix(e.Name(), prefix) {

@@ -48,7 +48,7 @@ func WriteFiles(write func(path string, write func(io.Writer) error) error, dir 
 	figures ...Figure,
 ) (paths []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid.File(dir, err)
+		return nil, invalid.Folder(dir, "a folder", err)
 	}
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+".svg")

@@ -43,5 +43,5 @@ func TestListing(t *testing.T) {
 	testkit.WantText(t, text, "8 runs in ", " and 1 other run: semantic-hard, epoch 1: phase W", "-dev-seed5-", "│ not finite │      0 │        - │", "│ unfinished │      2 │        - │", ": trial.json: expected what a run writes")
 	none := filepath.Join(l.Root, "none")
 	_, err := results.RunFilter{}.List(none)
-	testkit.WantError(t, err, none, "expected a folder of runs: no such file or directory")
+	testkit.WantError(t, err, none, "expected a folder of runs, found no such folder")
 }
