@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,6 +49,7 @@ func describeCommand() *cli.Command {
 	list := slices.Concat(o.dataSettings(), setting.List{
 		setting.Raw("like", &from.Like, ""),
 		setting.Raw("from", &from.From, ""),
+		setting.Switch("draft", &from.Draft, false).Needs("from"),
 		setting.Switch("all", &from.All, false).Needs("from", "empty"),
 		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
 		setting.Switch("order", &order, false).Excludes("like", "from", "empty"),
@@ -59,7 +62,9 @@ func describeCommand() *cli.Command {
 	run := func(c *cli.Context, name string) error {
 		if !order {
 			r, err := catalog.Describe(c.Context, name, from, o.Options)
-			r.As = o.Named(name)
+			if from.DryRun {
+				r.Next = typed(c, "dry_run")
+			}
 			return o.print(r, err)
 		}
 		q, err := catalog.Order(c.Context, name, o.Options)
@@ -123,8 +128,8 @@ func splitCommand() *cli.Command {
 
 // splitReports are the checks of one or more splits of a data set.
 type splitReports struct {
-	Splits  []check.SplitReport `json:"splits"`
-	written string              // where a proposal is
+	Splits []check.SplitReport `json:"splits"`
+	notes  []string            // where a proposal is, and the command to type next
 }
 
 func (o *splitOptions) run(c *cli.Context, name string) error {
@@ -134,7 +139,7 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 		return err
 	}
 	if o.check == "" {
-		return catalog.WithNext(c.Context, o.propose(c, d), name, o.Options)
+		return o.propose(c, name, d)
 	}
 	splits, err := openlayout.ReadSplits(c.Context, o.check, d)
 	if err != nil {
@@ -147,6 +152,12 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 		r.Splits = append(r.Splits, report)
 		leaks += len(report.Leaks)
 	}
+	o.WithoutSplit = false
+	next := catalog.Next(c.Context, name, o.Options, nil, "dataset check")
+	if leaks > 0 {
+		next = "lago-train dataset split " + o.Named(name)
+	}
+	r.notes = []string{"next: " + next}
 	if err = o.print(r, nil); err == nil && leaks > 0 {
 		err = fmt.Errorf("%s: %s between subsets", d.Name, format.Count(leaks, "leak"))
 	}
@@ -154,7 +165,7 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 }
 
 // propose prints a split and, if --to is given, writes it.
-func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
+func (o *splitOptions) propose(c *cli.Context, name string, d *dataset.Dataset) error {
 	usable := len(catalog.Usable(d))
 	classes := func(size float64) int {
 		if size < 1 {
@@ -166,13 +177,22 @@ func (o *splitOptions) propose(c *cli.Context, d *dataset.Dataset) error {
 		c.IsSet("val-size"), c.IsSet("test-size"))
 	s, err := catalog.ProposeSplit(d, val, test, o.seed)
 	if err != nil {
-		return err
+		return catalog.WithNext(c.Context, err, name, o.Options)
 	}
-	r := splitReports{[]check.SplitReport{check.Split(d, s)}, "not written; --to FILE writes the split"}
+	r := splitReports{Splits: []check.SplitReport{check.Split(d, s)}}
 	if o.to != "" {
-		r.written = "written to " + o.to
 		err = atFlag("to", openlayout.WriteSplit(o.to, d, s))
+		r.notes = []string{"written to " + o.to}
+	} else {
+		r.notes = []string{"not written; --to FILE writes the split"}
 	}
+	o.WithoutSplit = false
+	d.Split = s
+	next := catalog.Next(c.Context, name, o.Options, cmp.Or(check.Errors(d), check.Empty(d)), "run --dataset")
+	if before, _, found := strings.Cut(next, " --to "); found { // the split is still to be written
+		next = typed(c, "to", "--to", strings.TrimPrefix(next, before+" --to "))
+	}
+	r.notes = append(r.notes, "next: "+next)
 	return o.print(r, err)
 }
 
@@ -185,8 +205,8 @@ func (r splitReports) Tables() (list []*table.Table) {
 		}
 		list = append(list, t)
 	}
-	if r.written != "" {
-		list[0].Note("%s", r.written)
+	for _, note := range r.notes {
+		list[len(list)-1].Note("%s", note)
 	}
 	return list
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model/network/networktest"
 )
@@ -39,13 +38,14 @@ func TestNextCommandsRun(t *testing.T) {
 	check := []string{"dataset", "check", folder}
 	describe := next(lagoTrain(t, check...).stdout)
 	testkit.Equal(t, "the first", strings.Join(describe, " "), "dataset describe "+folder)
-	testkit.WantText(t, succeeds(t, describe...), "attributes are added by one of", format.ShellLine("dataset", "describe", folder, "--like"))
+	testkit.WantText(t, succeeds(t, describe...), "attributes come from a table of traits (--from FILE)")
 	testkit.NoError(t, os.Remove(filepath.Join(folder, "classes.csv")))
 	text := testkit.Read(t, "../../docs/example/classes.csv")
 	testkit.Write(t, folder, "attributes.csv", testkit.Read(t, "../../docs/example/attributes.csv"))
 	testkit.Equal(t, "to describe", strings.Join(next(succeeds(t, "dataset", "describe", folder)), " "), "serve "+folder)
 	testkit.Write(t, folder, "classes.csv", text)
-	succeeds(t, next(lagoTrain(t, check...).stdout)...)
+	split := succeeds(t, next(lagoTrain(t, check...).stdout)...)
+	testkit.Equal(t, "to train", next(split), next(succeeds(t, check...)))
 	// That split is another than the held-out samples of the example are for.
 	testkit.Write(t, folder, "splits.csv", testkit.Read(t, "../../docs/example/splits.csv"))
 	out := t.TempDir()

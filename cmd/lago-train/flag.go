@@ -73,6 +73,22 @@ func findFlag(flags []cli.Flag, word string) *flagValue {
 	return nil
 }
 
+// typed returns the command that was typed with other flags, after its arguments: those that are given as well
+// as others, without some.
+func typed(c *cli.Context, without string, others ...string) string {
+	words := c.Args().Slice()
+	for _, f := range c.Command.Flags {
+		switch s := settingOf(f); {
+		case !s.typed || s.Key == without:
+		case s.IsBoolFlag():
+			words = append(words, dashed(s.Key))
+		default:
+			words = append(words, dashed(s.Key), s.text)
+		}
+	}
+	return c.Command.HelpName + " " + format.ShellLine(append(words, others...)...)
+}
+
 func flagOf(setting string) string { return strings.ReplaceAll(setting, "_", "-") }
 
 // dashed returns the name of a flag or of its setting as users type it: -k, --data-dir.

@@ -146,7 +146,7 @@ func (o *extractOptions) run(c *cli.Context, name string) (err error) {
 	o.OnProgress = display.show
 	r, err := extract.Extract(c.Context, e, o.Photographs)
 	if err == nil {
-		r.As = o.Named(name)
+		r.Next = catalog.Next(c.Context, name, o.Options, nil, "dataset check")
 	}
 	if err = o.print(r, err); err == nil && r.Left > 0 {
 		err = &lab.Incomplete{Left: format.Count(r.Left, "image")}

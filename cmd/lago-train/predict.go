@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/urfave/cli/v2"
 
+	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/features"
 	"github.com/lago-train/lago-train/dataset/images"
 	"github.com/lago-train/lago-train/dataset/openlayout"
@@ -181,6 +182,7 @@ func (o *predictOptions) source(c *cli.Context) (predictor.Source, error) {
 		if err != nil {
 			return nil, err
 		}
+		warnOf(check.Unchecked(d)...)
 		classes := o.m.ClassesOf(d, o.split)
 		o.data, o.trained = d, slices.ContainsFunc(classes, func(z int) bool {
 			return o.m.TrainedOn(d.Classes[z]) && slices.Contains(d.Labels, z)

@@ -54,7 +54,7 @@ func DataDir(dir string) string { return cmp.Or(dir, os.Getenv(EnvDataDir), "dat
 func Open(ctx context.Context, name string, o Options) (*dataset.Dataset, error) {
 	l, err := find(name, o)
 	if err != nil {
-		return nil, err
+		return nil, WithNext(ctx, err, name, o)
 	}
 	d, err := l.open(ctx, o)
 	if err != nil {
@@ -173,7 +173,7 @@ const (
 )
 
 // errNoFiles is the cause of the error about a folder with no file of a data set.
-var errNoFiles = errors.New("found none of these files")
+var errNoFiles = errors.New("found none of their files")
 
 // folderAt returns the data set in a folder. A labels.csv means the open layout, an att_splits.mat that of
 // xlsa17. With neither, another file of a layout decides, so that the error of reading it says what is
@@ -204,10 +204,9 @@ func folderAt(dir string) (location, error) {
 	}
 	return location{}, &invalid.Error{
 		Where: dir,
-		Want: "a data set: " + strings.Join(openlayout.Files(), ", ") +
-			" (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout)",
-		Err:  errNoFiles,
-		Hint: "Photographs become one by lago-train dataset extract NAME --images DIR.",
+		Want:  "features and labels of samples, or the .mat files of the xlsa17 layout",
+		Err:   errNoFiles,
+		Hint:  "Photographs become features by lago-train dataset extract NAME --images DIR.",
 	}
 }
 
@@ -275,6 +274,7 @@ func Picture(ctx context.Context, d *dataset.Dataset, row, side int) (image.Imag
 type Listing struct {
 	DataDir  string  `json:"data_dir"`
 	Datasets []Entry `json:"datasets"`
+	Next     string  `json:"-"` // command to type next
 }
 
 // Entry is a data set that the program generates, or a folder of the data directory. Sizes
@@ -297,7 +297,7 @@ type Entry struct {
 // List checks the data set that the program generates and the folders of the data directory, which need not
 // hold data sets; onName is called before each folder is read. A data directory that does not exist has none.
 func List(ctx context.Context, o Options, onName func(string)) (*Listing, error) {
-	l := &Listing{DataDir: DataDir(o.DataDir)}
+	l := &Listing{DataDir: DataDir(o.DataDir), Next: "lago-train run"}
 	names, err := folders(l.DataDir)
 	if err != nil {
 		return nil, err
@@ -323,6 +323,9 @@ func List(ctx context.Context, o Options, onName func(string)) (*Listing, error)
 			e.Problem, e.Problems = r.Errors[0].String(), len(r.Errors)
 		}
 		l.Datasets = append(l.Datasets, e)
+		if i > 0 && r.layout != "" && l.Next == "lago-train run" {
+			l.Next = Next(ctx, name, o, r.err, "run --dataset")
+		}
 	}
 	return l, nil
 }
@@ -344,7 +347,6 @@ func (l *Listing) Tables() []*table.Table {
 			t.Note("%s: %s", e.Name, e.Problem)
 		}
 	}
-	return []*table.Table{
-		t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir),
-	}
+	t.Note("Folders are in %s; others: lago-train dataset fetch cub, awa2 or sun.", l.DataDir)
+	return []*table.Table{t.Note("next: %s", l.Next)}
 }

@@ -97,7 +97,7 @@ func TestFolderAtFindsTheLayout(t *testing.T) {
 		{"att_splits.mat res101.mat", matLayout, ""},
 		{"googlenet.MAT", matLayout, ""},
 		{"labels.csv att_splits.mat", "", "expected one data set, found labels.csv of the open layout and att_splits.mat of the xlsa17 layout. Move one of the two elsewhere."},
-		{"README.md", "", "expected a data set: features.npy, features.csv, labels.csv, classes.csv, attributes.csv, splits.csv (the open layout), or res101.mat and att_splits.mat (the xlsa17 layout): found none of these files"},
+		{"README.md", "", "expected features and labels of samples, or the .mat files of the xlsa17 layout: found none of their files"},
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(c.files) {
@@ -140,11 +140,13 @@ func TestDescribe(t *testing.T) {
 		r := testkit.Must(Check(t.Context(), "new", below(root)))(t)
 		testkit.Equal(t, "next", r.Next, strings.ReplaceAll(want, " new", " new --data-dir "+root))
 	}
+	next("lago-train docs your-data   # the files of a data set")
+	testkit.Write(t, dir, "features.csv", "1,2\n3,4\n")
 	next("lago-train dataset describe new")
 	r := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
 	testkit.Equal(t, "added classes", r.AddedClasses, 2)
-	next("lago-train dataset describe new")
+	next("lago-train serve new")
 	r = testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.Equal(t, "added attributes and missing entries", []int{r.AddedAttributes, r.Missing}, []int{10, 20})
 	next("lago-train serve new")
@@ -152,7 +154,7 @@ func TestDescribe(t *testing.T) {
 	dry := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo, All: true, DryRun: true}, below(root)))(t)
 	testkit.Equal(t, "entries filled and missing", []int{dry.Filled, dry.Missing}, []int{9, 10}) // nothing is said of the wren
 	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
-	testkit.Fails(Open(t.Context(), "new", below(root)))(t, "features.npy or features.csv, found neither\nnext: lago-train dataset split new")
+	testkit.Fails(Open(t.Context(), "new", below(root)))(t, "new: expected train, val and test classes in splits.csv, found no such file\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
 	testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyUnknown}, below(root)))(t)
@@ -173,14 +175,36 @@ func TestDescribe(t *testing.T) {
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }
 
+// What is written by a person is used as it is; what a text or a model wrote is to be checked first.
+func TestNextCommands(t *testing.T) {
+	root := t.TempDir()
+	dir := written(t, filepath.Join(root, "pets"))
+	next := func(want string) {
+		t.Helper()
+		testkit.Equal(t, "next", testkit.Must(Check(t.Context(), dir, below("")))(t).Next, want+dir)
+	}
+	next("lago-train run --dataset ")
+	for name, draft := range map[string]bool{"traits.csv": false, "traits.txt": true} {
+		table := testkit.Write(t, root, name, "class,height\n004.Class_D,0.3\n")
+		r := testkit.Must(Describe(t.Context(), dir, Sources{From: table, DryRun: true}, below("")))(t)
+		testkit.Equal(t, name, r.Drafts > 0, draft)
+	}
+	table := filepath.Join(root, "traits.csv")
+	r := testkit.Must(Describe(t.Context(), dir, Sources{From: table, Draft: true}, below("")))(t)
+	testkit.Equal(t, "next", r.Next, "lago-train serve "+dir)
+	next("lago-train serve ")
+	edit(t, dir, "splits.csv", "train", "training")
+	testkit.Equal(t, "next", testkit.Must(Check(t.Context(), dir, below("")))(t).Next, "lago-train dataset check "+dir+"   # when that is corrected")
+}
+
 func TestCheckListsEveryProblem(t *testing.T) {
 	root := t.TempDir()
 	dir := written(t, filepath.Join(root, "pets"))
 	edit(t, dir, "splits.csv", "train", "training")
 	testkit.NoError(t, os.Remove(filepath.Join(dir, "features.npy")))
 	want := []check.Finding{
+		{File: dir, Expected: "the features of samples in features.npy or features.csv", Found: "neither", Severity: check.Error},
 		{File: filepath.Join(dir, "splits.csv"), Field: "line 2, column part3", Expected: "train, val or test, or nothing for a class that is left out", Found: `"training"`, Severity: check.Error},
-		{File: dir, Expected: "features.npy or features.csv", Found: "neither", Severity: check.Error},
 	}
 	r := testkit.Must(Check(t.Context(), "pets", below(root)))(t)
 	testkit.Equal(t, "found", r.Errors, want)

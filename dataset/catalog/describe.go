@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -31,21 +32,26 @@ type Report struct {
 	Doubts *check.Doubts `json:"doubts,omitempty"`
 
 	Data   *dataset.Dataset `json:"-"` // with the split that was asked for; nil if it cannot be read
-	Next   string           `json:"-"` // command that writes files that are missing
+	Next   string           `json:"-"` // command to type next
 	layout string
+	err    error
 }
 
 // Check checks the data set of a name or path. All splits of its classes are checked. The error
 // is about finding the data set; problems with it are in the report.
 func Check(ctx context.Context, name string, o Options) (Report, error) {
 	r, err := findErrors(ctx, name, o)
-	if err == nil && r.OK {
+	if err != nil {
+		return r, WithNext(ctx, err, name, o)
+	}
+	if r.OK {
 		missing := check.CountMissing(descriptions.TableOf(r.Data))
 		doubts := check.FindDoubts(r.Data)
 		r.Missing, r.Doubts = &missing, &doubts
 		r.Warnings = append(r.Warnings, check.Findings(check.Warning, check.Warnings(r.Data))...)
 	}
-	return r, err
+	r.Next = Next(ctx, name, o, r.err, "run"+missingFlag(o)+" --dataset")
+	return r, nil
 }
 
 // findErrors is Check without warnings.
@@ -65,49 +71,92 @@ func findErrors(ctx context.Context, name string, o Options) (Report, error) {
 		}
 	}
 	r.Errors = append(r.Errors, check.Findings(check.Error, err)...)
-	if err != nil && l.layout == openLayout {
-		r.Next = nextStep(ctx, l.place, name, o)
-	}
-	r.OK = err == nil
+	r.OK, r.err = err == nil, err
 	return r, ctx.Err()
 }
 
-// WithNext adds the next step to an error about a data set in the open layout that is not complete.
+// WithNext adds the next command to an error about a data set.
 func WithNext(ctx context.Context, err error, name string, o Options) error {
-	l, missing := find(name, o)
-	if err == nil || missing != nil || l.layout != openLayout {
-		return err
-	}
-	if next := nextStep(ctx, l.place, name, o); next != "" {
+	if next := Next(ctx, name, o, err, ""); next != "" {
 		return fmt.Errorf("%w\nnext: %s", err, next)
 	}
 	return err
 }
 
-// nextStep returns the command that adds what a folder lacks, "" if it has attributes, descriptions
-// and a split.
-func nextStep(ctx context.Context, dir, name string, o Options) string {
-	lacks := func(file string) bool {
-		_, err := os.Stat(filepath.Join(dir, file))
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	name = o.Named(name)
-	described, err := openlayout.ReadDescriptions(ctx, dir)
+// Next returns the command to type next for a data set of which err is what is wrong: one that completes it,
+// in the order of the work, or else then, a command without the name of the data set. It is "" where the data
+// set cannot be found.
+func Next(ctx context.Context, name string, o Options, err error, then string) string {
+	l, notFound := find(name, o)
 	switch {
-	case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile) || err == nil &&
-		len(described.Attributes) == 0:
-		return "lago-train dataset describe " + name
-	case err != nil:
+	case errors.Is(notFound, errNoFiles):
+		return docsNext
+	case notFound != nil:
 		return ""
-	case !slices.ContainsFunc(described.Cells, func(cells []string) bool {
-		return strings.Join(cells, "") != ""
-	}):
-		return "lago-train serve " + name
-	case !o.WithoutSplit && lacks(openlayout.SplitsFile):
-		return "lago-train dataset split " + name + " --to " +
-			format.ShellLine(filepath.Join(dir, openlayout.SplitsFile))
 	}
-	return ""
+	var drafts int
+	if l.layout == openLayout {
+		next, d := lacking(ctx, l.place, name, o)
+		if next != "" {
+			return next
+		}
+		drafts, _ = check.Drafts(d.Drafts, d.Classes)
+	}
+	switch named := o.Named(name); {
+	case err != nil:
+		return "lago-train dataset check " + named + "   # when that is corrected"
+	case drafts > 0:
+		return "lago-train serve " + named
+	default:
+		return "lago-train " + then + " " + named
+	}
+}
+
+// missingFlag has the codes of missing features as a flag, "" without any.
+func missingFlag(o Options) string {
+	var codes []string
+	for _, code := range o.Missing {
+		codes = append(codes, strconv.FormatFloat(float64(code), 'g', -1, 32))
+	}
+	return strings.Repeat(" --missing ", min(len(codes), 1)) + strings.Join(codes, ",")
+}
+
+const docsNext = "lago-train docs your-data   # the files of a data set"
+
+// lacking returns the command that adds what a folder lacks, "" if it has everything or what it has cannot be
+// read, and its descriptions.
+func lacking(ctx context.Context, dir, name string, o Options) (string, *descriptions.Table) {
+	has := func(files ...string) bool {
+		return slices.ContainsFunc(files, func(file string) bool {
+			_, err := os.Stat(filepath.Join(dir, file))
+			return !errors.Is(err, fs.ErrNotExist)
+		})
+	}
+	d, err := openlayout.ReadDescriptions(ctx, dir)
+	empty := &dataset.Dataset{}
+	if err == nil {
+		d.SetTo(empty)
+		empty.EmptyUnknown, err = descriptions.KeepsUnknown(dir)
+	}
+	switch named := o.Named(name); {
+	case !openlayout.HasSamples(dir):
+		return docsNext, d
+	case !has(openlayout.ClassesFile) || !has(openlayout.AttributesFile):
+		return "lago-train dataset describe " + named, d
+	case err != nil:
+		return "", d
+	case dataset.Described(empty.Descriptions.Data) == 0:
+		return "lago-train serve " + named, d
+	case !o.WithoutSplit && !has(openlayout.SplitsFile):
+		file := filepath.Join(dir, openlayout.SplitsFile)
+		if here, err := os.Getwd(); err == nil {
+			file = strings.TrimPrefix(file, here+string(filepath.Separator))
+		}
+		return "lago-train dataset split " + named + " --to " + format.ShellLine(file), d
+	case check.Empty(empty) != nil:
+		return "lago-train dataset describe " + named + " --empty no   # or --empty unknown", d
+	}
+	return "", d
 }
 
 // Described says what Describe wrote. Its JSON keys are stable.
@@ -130,7 +179,7 @@ type Described struct {
 	Written bool   `json:"written"` // false for --dry-run
 
 	Traits []descriptions.Trait `json:"traits"` // of the table of --from: what each column was taken for
-	As     string               `json:"-"`      // the data set as it is named in commands
+	Next   string               `json:"-"`      // command to type next
 }
 
 // Folder returns the folder of a data set in the open layout, whose descriptions can be written; "" for
@@ -149,6 +198,7 @@ type Sources struct {
 	From string // a table of traits, see descriptions.Table.AddTraits
 
 	All    bool // classes that the data set does not have are added
+	Draft  bool // nobody has checked the table; likewise one in a file of text (.txt)
 	DryRun bool // nothing is written
 
 	// Empty says what empty cells mean: "" leaves them, no fills them in, see descriptions.Table.FillEmpty,
@@ -167,7 +217,13 @@ func Order(ctx context.Context, name string, o Options) (q check.Questionnaire, 
 		if err != nil {
 			return q, err
 		}
-		return check.NewQuestionnaire(t), nil
+		if len(t.Attributes) == 0 {
+			err = &invalid.Error{Where: dir, Want: "attributes to put into an order", Got: "none"}
+			return q, WithNext(ctx, err, name, o)
+		}
+		q = check.NewQuestionnaire(t)
+		q.Next = "lago-train serve " + o.Named(name)
+		return q, nil
 	}
 	o.Undecided = true
 	d, err := Open(ctx, name, o)
@@ -206,7 +262,8 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 		}
 	}
 	if from.From != "" {
-		reading, err := d.AddTraits(ctx, from.From, from.All)
+		draft := from.Draft || strings.EqualFold(filepath.Ext(from.From), ".txt")
+		reading, err := d.AddTraits(ctx, from.From, from.All, draft)
 		if err != nil {
 			return r, err
 		}
@@ -245,6 +302,7 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 			"Write train, val or test to use them", openlayout.SplitsFile, format.Count(len(added), "class"),
 			strings.Join(added[:min(len(added), 5)], ", ")))
 	}
+	r.Next = Next(ctx, name, o, nil, "dataset check")
 	return r, err
 }
 
@@ -275,7 +333,7 @@ func (r Described) Tables() (list []*table.Table) {
 		}
 		list = append(list, read)
 		if !r.Written {
-			read.Note("nothing was written")
+			read.Note("nothing was written").Note("next: %s", r.Next)
 			return list
 		}
 	}
@@ -285,29 +343,23 @@ func (r Described) Tables() (list []*table.Table) {
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"),
 		format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
-		t.Note("attributes are added by one of").
-			Note("  lago-train dataset describe %s --like OTHER         those of a similar data set", r.As).
-			Note("  lago-train dataset describe %s --from traits.csv    those of a table with a line per "+
-				"class", r.As).
-			Note("  lago-train serve %s                                 entered on a page", r.As).
-			Note("  lines NAME,GROUP in attributes.csv; then dataset describe again")
-		return list
+		t.Note("attributes come from a table of traits (--from FILE), from a similar data set (--like NAME), or " +
+			"are entered on the page of lago-train serve")
 	}
 	if r.Filled > 0 {
 		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)
 	}
-	t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
+	if r.Missing > 0 {
+		t.Note("empty: %d of %d entries of classes.csv", r.Missing, r.Classes*r.Attributes)
+	}
 	for _, text := range r.Notes {
 		t.Note("note: %s", text)
 	}
-	switch {
-	case r.Drafts > 0:
-		t.Note("drafts: %s of classes are to be checked on the page", format.Count(r.Drafts, "group")).
-			Note("next: lago-train serve %s", r.As)
-	case r.Missing > 0:
-		t.Note("next: lago-train serve %s   # or fill in classes.csv", r.As)
+	if r.Drafts > 0 {
+		t.Note("drafts: %s of classes are to be checked on the page of lago-train serve",
+			format.Count(r.Drafts, "group"))
 	}
-	t.Note("then: lago-train dataset check %s   # names the next step", r.As)
+	t.Note("next: %s", r.Next)
 	return list
 }
 
@@ -333,15 +385,12 @@ func (r Report) Tables() []*table.Table {
 	for _, p := range r.Warnings {
 		t.Note("warning: %s", p)
 	}
-	if r.Next != "" {
-		t.Note("next: %s", r.Next)
-	}
 	found := count(len(r.Errors), "error") + ", " + count(len(r.Warnings), "warning")
 	if r.OK {
 		r.noteData(t)
 		found = r.Data.Name + ": " + found
 	}
-	return []*table.Table{t.Note("%s", found)}
+	return []*table.Table{t.Note("%s", found).Note("next: %s", r.Next)}
 }
 
 // noteData notes what was checked.

@@ -31,10 +31,10 @@ var (
 		(*checker).split, (*checker).testSeen, (*checker).features, (*checker).mostLabels,
 	}
 	allChecks = []func(*checker){
-		(*checker).confusable, (*checker).unused, (*checker).scales, (*checker).few,
+		(*checker).confusable, (*checker).unused, (*checker).scales, (*checker).few, (*checker).drafts,
 	}
 	useChecks = []func(*checker){
-		(*checker).spreads, (*checker).drafts, (*checker).undescribed, (*checker).attributes,
+		(*checker).spreads, (*checker).undescribed, (*checker).attributes,
 		(*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )
@@ -63,6 +63,11 @@ func Use(d *dataset.Dataset, scales bool) []Finding {
 		checks = slices.Insert(slices.Clone(checks), 0, (*checker).scales)
 	}
 	return Findings(Warning, run(d, checks))
+}
+
+// Unchecked reports descriptions of d that no person has checked.
+func Unchecked(d *dataset.Dataset) []Finding {
+	return Findings(Warning, run(d, []func(*checker){(*checker).drafts}))
 }
 
 // Severity says what a finding means.
@@ -384,7 +389,7 @@ func (c *checker) drafts() {
 	if open > 0 {
 		c.report("drafts", descriptions.DraftsFile, "descriptions that a person has checked",
 			format.Count(open, "group")+" of classes that nobody has checked",
-			"They can be checked on the page of lago-train serve.")
+			"lago-train serve shows them. If you have checked them elsewhere, delete this file.")
 	}
 	if len(unknown) > 0 {
 		c.report("drafts", descriptions.DraftsFile, "classes of the data set", invalid.Quote(unknown[0]),

@@ -294,11 +294,12 @@ func TestConfusionBoundsTheBayesError(t *testing.T) {
 	})
 }
 
-// Drafts are counted wherever a data set is used; those of a class that another program renamed are named.
+// Drafts are counted by check and predict alone; those of a class that another program renamed are named.
 func TestDrafts(t *testing.T) {
 	d := tiny.Sound()
 	d.Drafts = map[dataset.Draft]bool{{Class: d.Classes[0], Group: "legs"}: true, {Class: d.Classes[1], Group: "legs"}: true, {Class: "gone"}: true}
-	findings := Use(d, false)
+	findings := Unchecked(d)
+	testkit.Equal(t, "elsewhere", Use(d, false), Findings(Warning, nil))
 	testkit.WantText(t, findings[0].String(), "drafts.csv: expected descriptions that a person has checked, found 2 groups of classes that nobody has checked.")
 	testkit.WantText(t, findings[1].String(), `drafts.csv: expected classes of the data set, found "gone".`)
 }

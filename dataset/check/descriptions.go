@@ -322,6 +322,7 @@ type Questionnaire struct {
 	Attributes []Question `json:"attributes"` // asked one by one
 	Measured   bool       `json:"measured"`   // false: the order is that of the file
 	Whole      bool       `json:"whole"`      // false: there are too many entries to measure the order
+	Next       string     `json:"-"`          // command to type next
 }
 
 // Question is a group or an attribute. Its JSON keys are stable.
@@ -416,12 +417,19 @@ func (q Questionnaire) Tables() (list []*table.Table) {
 	}
 	add("groups, each asked whole", "group", q.Groups)
 	add("attributes, asked one by one", "attribute", q.Attributes)
-	if !q.Measured && len(list) > 0 {
+	if len(list) == 0 {
+		return nil
+	}
+	last := list[len(list)-1]
+	if !q.Measured {
 		reason := "it is measured from ten described classes on."
 		if !q.Whole {
 			reason = "there are too many classes and attributes to measure it."
 		}
-		list[len(list)-1].Note("The order is that of the file: %s", reason)
+		last.Note("The order is that of the file: %s", reason)
+	}
+	if q.Next != "" {
+		last.Note("next: %s", q.Next)
 	}
 	return list
 }

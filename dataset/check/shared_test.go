@@ -25,7 +25,7 @@ func TestDoubtsOfDraft(t *testing.T) {
 	for m, a := range bench.Attributes {
 		column[a.Name] = m
 	}
-	testkit.Must(draft.AddTraits(t.Context(), "../descriptions/testdata/draft.csv", false))(t)
+	testkit.Must(draft.AddTraits(t.Context(), "../descriptions/testdata/draft.csv", false, true))(t)
 	u := draft.Values()
 	found := 0
 	for _, doubt := range impute.Doubts(u)[:100] {

@@ -51,11 +51,11 @@ type ValueCount struct {
 // column describes it.
 //
 // Classes that t does not have are refused, unless it has none or all is set, which adds them. Cells of t
-// that are filled in are kept; the others become drafts. The error joins all problems, each an
-// *invalid.Error.
-func (t *Table) AddTraits(ctx context.Context, path string, all bool) (*Reading, error) {
+// that are filled in are kept; the others become drafts if the table is one. The error joins all problems,
+// each an *invalid.Error.
+func (t *Table) AddTraits(ctx context.Context, path string, all, draft bool) (*Reading, error) {
 	r := newTraitReader(t)
-	r.all = all || len(t.Classes) == 0
+	r.all, r.draft = all || len(t.Classes) == 0, draft
 	r.add(ctx, path)
 	return &r.Reading, r.problems.Err()
 }
@@ -89,6 +89,7 @@ type traitReader struct {
 	file  *table.Table
 	table *Table
 	all   bool // classes that the table lacks are added
+	draft bool // what it fills in is to be checked
 	fixed bool // attributes that the table lacks are refused
 
 	classes  *Index           // of the table
@@ -403,7 +404,9 @@ func (r *traitReader) apply(all []*described) {
 			name := r.names[class]
 			if z := index[name]; t.Cells[z][m] == "" {
 				t.Cells[z][m] = cellOf(p, write)
-				t.Drafts[Draft{Class: name, Group: t.Attributes[m].Group}] = true
+				if r.draft {
+					t.Drafts[Draft{Class: name, Group: t.Attributes[m].Group}] = true
+				}
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestAddTraits(t *testing.T) {
 	} {
 		d := &Table{}
 		d.AddClasses("Barn owl", "Wren")
-		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text), false)
+		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", c.text), false, true)
 		if err != nil || !strings.HasPrefix(c.want, "\n") {
 			testkit.WantError(t, err, "traits.csv: "+c.want)
 			if !errors.As(err, new(*invalid.Error)) || len(d.Attributes) > 0 {
@@ -99,13 +99,13 @@ func TestAddTraits(t *testing.T) {
 		testkit.Equal(t, c.name, got, c.want)
 	}
 	other := &Table{Attributes: []Attribute{{"hue::red", "hue"}, {"hue::blue", "wing"}}, Classes: []string{"wren"}, Cells: [][]string{{"", ""}}}
-	_, err := other.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,hue\nwren,blue\n"), false)
+	_, err := other.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,hue\nwren,blue\n"), false, true)
 	testkit.WantError(t, err, `expected attributes of group hue, such as red, found "blue"`)
 	d := &Table{Attributes: []Attribute{{Name: "red"}}, Classes: []string{"wren"}, Cells: [][]string{{"often"}}}
 	path := testkit.Write(t, t.TempDir(), "traits.csv", "class,red,blue\nwren,no,yes\n")
-	testkit.Must(d.AddTraits(t.Context(), path, false))(t)
+	testkit.Must(d.AddTraits(t.Context(), path, false, true))(t)
 	testkit.Equal(t, "beside what is described", d.Cells[0], []string{"often", "yes"})
-	_, err = d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"), false)
+	_, err = d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "traits.csv", "class,diet\nwren,seeds\n"), false, true)
 	testkit.WantError(t, err, "expected new columns of numbers alone, since the attributes of the data set have no groups, found words")
 }
 
@@ -126,7 +126,7 @@ func TestDraftBesideEntries(t *testing.T) {
 	testkit.Write(t, dir, ClassesFile, "class,has_wing::red,has_wing::dark_blue,nocturnal\n001.Barn_owl,rarely,,\n002.Wren,,,\nemu,,,\n")
 	d := complete(t, dir)
 	from := func(text string) error {
-		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "draft.csv", text), true)
+		_, err := d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "draft.csv", text), true, true)
 		return err
 	}
 	testkit.WantError(t, from("class,wing\nWren,red; teal\n"), `draft.csv: line 2, column wing: expected attributes of group has_wing, such as red, dark_blue, found "teal" in "red; teal"`)
@@ -201,7 +201,7 @@ func FuzzAddTraits(f *testing.F) {
 func addAndReadAgain(t testkit.TB, dir string, text []byte) (accepted bool) {
 	d := complete(t, dir)
 	path := testkit.Write(t, dir, "traits.csv", string(text))
-	if _, err := d.AddTraits(context.Background(), path, true); err != nil || d.Check() != nil {
+	if _, err := d.AddTraits(context.Background(), path, true, true); err != nil || d.Check() != nil {
 		return false
 	}
 	testkit.NoError(t, d.Save())

@@ -108,17 +108,16 @@ type Fetched struct {
 	As    string // the data set as it is named in commands
 }
 
-// Tables say what was fetched, and the commands that use it.
+// Tables say what was fetched, and the command that uses it.
 func (r *Fetched) Tables() []*table.Table {
 	t := table.New(r.Name + ": " + r.Path)
 	for _, file := range r.Files {
 		t.Note("  from %s\n       SHA-256 %s", file.From, file.SHA256)
 	}
 	if slices.Contains(Networks(), r.Name) {
-		t.Note("features:  lago-train dataset extract NAME --images DIR --weights %s", r.Path)
+		t.Note("next: lago-train dataset extract NAME --images DIR --weights %s", r.Path)
 	} else {
-		t.Note("check:     lago-train dataset check %s", r.As).
-			Note("training:  lago-train run --dataset %s", r.As)
+		t.Note("next: lago-train dataset check %s", r.As)
 	}
 	return []*table.Table{t}
 }

@@ -150,7 +150,7 @@ func TestBrokenImages(t *testing.T) {
 		path := testkit.Write(t, dir, c.name, c.data)
 		testkit.WantError(t, Load(t.Context(), Image{Path: path}, Preprocessing(dataset.Crop, DefaultSize), out), path+": ", c.want)
 	}
-	testkit.WantError(t, Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out), dir+"/none: no such file")
+	testkit.WantError(t, Load(t.Context(), Image{Path: dir + "/none"}, Preprocessing(dataset.Crop, DefaultSize), out), dir+"/none: expected a file, found no such file")
 }
 
 func TestLoad(t *testing.T) {

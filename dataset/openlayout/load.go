@@ -24,6 +24,7 @@
 package openlayout
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -105,13 +106,19 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if r.problems.Len() > 0 {
 		return nil, r.problems.Err()
 	}
-	r.readDescriptions()
+	r.problems.AddError(r.lacks(!opts.WithoutSplit))
+	described := r.has(AttributesFile) && r.has(ClassesFile) && !r.isEmpty(AttributesFile)
+	if described {
+		r.readDescriptions()
+	}
 	unknown, err := descriptions.KeepsUnknown(dir)
 	r.problems.AddError(err)
 	r.d.EmptyUnknown = unknown
-	r.readLabels()
+	if r.has(labelsFile) {
+		r.readLabels()
+	}
 	r.readImages()
-	if !opts.WithoutSplit {
+	if !opts.WithoutSplit && described && r.has(SplitsFile) {
 		r.d.DevSplits = r.readSplits(r.path(SplitsFile))
 		switch n, splits := cmp.Or(opts.DevSplit, 1), len(r.d.DevSplits); {
 		case 0 < n && n <= splits:
@@ -132,7 +139,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 			})
 		}
 	}
-	r.readFeatures(opts.Missing)
+	if len(featuresIn(dir)) > 0 {
+		r.readFeatures(opts.Missing)
+	}
 	if err := cmp.Or(ctx.Err(), r.problems.Err()); err != nil {
 		return nil, err
 	}
@@ -150,6 +159,34 @@ type reader struct {
 	problems invalid.List
 }
 
+// lacks is the error of the first part of the folder that is not there.
+func (r *reader) lacks(split bool) error {
+	e := &invalid.Error{Where: r.dir}
+	switch {
+	case len(featuresIn(r.dir)) == 0:
+		e.Want, e.Got = "the features of samples in "+FeaturesFile+" or "+featuresCSV, "neither"
+	case !r.has(labelsFile):
+		e.Want, e.Got = "the class of each sample in "+labelsFile, "no such file"
+	case !r.has(AttributesFile) && !r.has(ClassesFile):
+		e.Want, e.Got = "descriptions of the classes in "+AttributesFile+" and "+ClassesFile, "neither"
+	case !r.has(AttributesFile) || r.isEmpty(AttributesFile):
+		e.Want, e.Got = "the attributes that describe classes in "+AttributesFile, "none"
+	case !r.has(ClassesFile):
+		e.Want, e.Got = "the descriptions of classes in "+ClassesFile, "no such file"
+	case split && !r.has(SplitsFile):
+		e.Want, e.Got = "train, val and test classes in "+SplitsFile, "no such file"
+	default:
+		return nil
+	}
+	return e
+}
+
+// isEmpty reports whether a table has no line below its header.
+func (r *reader) isEmpty(file string) bool {
+	text, err := os.ReadFile(r.path(file))
+	return err == nil && bytes.Count(bytes.TrimSpace(text), []byte("\n")) == 0
+}
+
 func (r *reader) path(name string) string { return filepath.Join(r.dir, name) }
 
 func (r *reader) report(where, want, got string) {
@@ -159,6 +196,12 @@ func (r *reader) report(where, want, got string) {
 // FeaturesPath returns the path of the features of a folder, features.npy unless it has only the other file.
 func FeaturesPath(dir string) string {
 	return append(featuresIn(dir), filepath.Join(dir, FeaturesFile))[0]
+}
+
+// HasSamples reports whether a folder has features and their classes.
+func HasSamples(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, labelsFile))
+	return err == nil && len(featuresIn(dir)) > 0
 }
 
 // featuresIn returns the paths of the files of features that a folder has.
@@ -172,9 +215,8 @@ func featuresIn(dir string) []string {
 
 func (r *reader) readFeatures(missing []dataset.Code) {
 	paths := featuresIn(r.dir)
-	if len(paths) != 1 {
-		got := map[int]string{0: "neither", 2: "both"}[len(paths)]
-		r.report(r.dir, FeaturesFile+" or "+featuresCSV, got)
+	if len(paths) > 1 {
+		r.report(r.dir, FeaturesFile+" or "+featuresCSV, "both")
 		return
 	}
 	x, names, err := features.ReadTable(r.ctx, paths[0], missing)

@@ -226,14 +226,12 @@ func TestLoadRefusesSortedLabels(t *testing.T) {
 
 func TestLoadReportsEveryProblem(t *testing.T) {
 	f := newSmall()
-	delete(f, AttributesFile)
 	f.replace(t, featuresCSV, "2,3", "2,x")
 	f.replace(t, featuresCSV, "6,7", "6")
 	f.replace(t, SplitsFile, "dog,test", "dog,")
 	f[labelsFile] = "class\neel\n"
 	_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
 	wantErrors(t, err,
-		"attributes.csv: no such file or directory",
 		`labels.csv: line 2, column class: expected one of the 4 classes of classes.csv, found "eel"`,
 		`splits.csv: line 5, column part2: expected what part has, or train and val exchanged, found "test", where part has ""`,
 		`features.csv: line 2, column 2: expected a number, found "x"`,
@@ -251,7 +249,29 @@ func TestLoadNeedsOneFileOfFeatures(t *testing.T) {
 	wantSame(t, smallDataset(), testkit.Must(Load(t.Context(), dir, Options{}))(t))
 	testkit.NoError(t, os.Remove(filepath.Join(dir, FeaturesFile)))
 	_, err = Load(t.Context(), dir, Options{})
-	wantErrors(t, err, ": expected features.npy or features.csv, found neither")
+	wantErrors(t, err, ": expected the features of samples in features.npy or features.csv, found neither")
+}
+
+// Of what is not there, one sentence names the first part.
+func TestLoadNamesWhatIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		missing []string
+		want    string
+	}{
+		{[]string{featuresCSV, ClassesFile}, "the features of samples in features.npy or features.csv, found neither"},
+		{[]string{labelsFile, SplitsFile}, "the class of each sample in labels.csv, found no such file"},
+		{[]string{AttributesFile, ClassesFile, SplitsFile}, "descriptions of the classes in attributes.csv and classes.csv, found neither"},
+		{[]string{AttributesFile}, "the attributes that describe classes in attributes.csv, found none"},
+		{[]string{ClassesFile}, "the descriptions of classes in classes.csv, found no such file"},
+		{[]string{SplitsFile}, "train, val and test classes in splits.csv, found no such file"},
+	} {
+		f := newSmall()
+		for _, name := range c.missing {
+			delete(f, name)
+		}
+		_, err := Load(t.Context(), f.write(t, t.TempDir()), Options{})
+		wantErrors(t, err, ": expected "+c.want)
+	}
 }
 
 // A split has no lines of classes without samples, which may be renamed or deleted.

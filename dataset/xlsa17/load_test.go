@@ -220,7 +220,7 @@ func TestDevSplits(t *testing.T) {
 		want     []string
 	}{
 		{-1, func() {}, []string{"dev_split: expected 1, 2 or 3, found -1"}},
-		{3, func() {}, []string{"trainclasses3.txt: no such file"}},
+		{3, func() {}, []string{"trainclasses3.txt: expected a file, found no such file"}},
 		{2, func() { s.column("trainval_loc", 1, 2, 3, 4, 5, 8, 9) }, []string{attSplitsFile + ": trainval_loc", `location 5, a sample of class "005.Duck"`}},
 	} {
 		tt.change()

@@ -59,7 +59,7 @@ type Extracted struct {
 	// images of other shards, not yet done; above 0 there is no data set yet
 	Left int `json:"left"`
 
-	As string `json:"-"` // the data set as it is named in commands
+	Next string `json:"-"` // command to type next
 }
 
 // Skipped is an image that was left out.
@@ -371,5 +371,5 @@ func (r *Extracted) Tables() []*table.Table {
 	if n := len(r.Skipped); n > 0 {
 		t.Note("left out: %s, listed in %s", format.Count(n, "broken image"), skippedFile)
 	}
-	return []*table.Table{t.Note("next: lago-train dataset describe %s", r.As)}
+	return []*table.Table{t.Note("next: %s", r.Next)}
 }

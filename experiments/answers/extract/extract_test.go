@@ -321,7 +321,7 @@ func TestErrorsOfTheSystemAreNotBrokenImages(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	fails(t, c, last+": no such file")
+	fails(t, c, last+": expected a file, found no such file")
 	testkit.NoError(t, os.Rename(last+".away", last))
 	c.OnProgress = nil
 	testkit.Equal(t, "samples", extract(t, c).Samples, 28)

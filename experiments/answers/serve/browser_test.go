@@ -172,7 +172,7 @@ func TestByAttributeInBrowser(t *testing.T) {
 	b.Waits("colour: which classes have it?")
 
 	d := testkit.Must(openlayout.ReadDescriptions(t.Context(), dir))(t) // as dataset describe --from does
-	testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", "class,size\nold,small\nbare,large (often)\n"), true))(t)
+	testkit.Must(d.AddTraits(t.Context(), testkit.Write(t, t.TempDir(), "answer.csv", "class,size\nold,small\nbare,large (often)\n"), true, true))(t)
 	testkit.NoError(t, d.Save())
 	b.Choose("Classes shown", "all")
 	b.Run(chromedp.Click(`[aria-label="old, red: yes"]`))
