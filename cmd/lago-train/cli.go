@@ -180,17 +180,20 @@ func flagsOnly(c *cli.Context) error {
 // It marks an error in what was typed: the value of a flag, or the name of a data set.
 func inFlags(c *cli.Context, err error) {
 	e := (*invalid.Error)(nil)
-	if !errors.As(err, &e) || e.Usage {
+	if !errors.As(err, &e) {
 		return
 	}
-	system := errors.As(e.Err, new(syscall.Errno))
-	e.Usage = system && slices.Contains(c.Args().Slice(), e.Where)
+	system := e.Usage || errors.As(e.Err, new(syscall.Errno))
 	for _, f := range c.Command.Flags {
 		if s := settingOf(f); s.typed && e.Where != "" && s.text == e.Where {
 			e.Where, e.Usage = dashed(s.Key)+": "+e.Where, system
 			return
 		}
 	}
+	if e.Usage {
+		return
+	}
+	e.Usage = system && slices.Contains(c.Args().Slice(), e.Where)
 	name, rest, _ := strings.Cut(e.Field, ":")
 	switch name = flagOf(name); {
 	case e.Where == "" && findFlag(c.Command.Flags, name) != nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -188,7 +187,11 @@ func (o *splitOptions) propose(c *cli.Context, name string, d *dataset.Dataset) 
 	}
 	o.WithoutSplit = false
 	d.Split = s
-	next := catalog.Next(c.Context, name, o.Options, cmp.Or(check.Errors(d), check.Empty(d)), "run --dataset")
+	then := "run --dataset"
+	if check.Errors(d) != nil || check.Empty(d) != nil {
+		then = "dataset check"
+	}
+	next := catalog.Next(c.Context, name, o.Options, nil, then)
 	if before, _, found := strings.Cut(next, " --to "); found { // the split is still to be written
 		next = typed(c, "to", "--to", strings.TrimPrefix(next, before+" --to "))
 	}

@@ -45,7 +45,7 @@ func TestNextCommandsRun(t *testing.T) {
 	testkit.Equal(t, "to describe", strings.Join(next(succeeds(t, "dataset", "describe", folder)), " "), "serve "+folder)
 	testkit.Write(t, folder, "classes.csv", text)
 	split := succeeds(t, next(lagoTrain(t, check...).stdout)...)
-	testkit.Equal(t, "to train", next(split), next(succeeds(t, check...)))
+	testkit.Equal(t, "to train", next(split), next(lagoTrain(t, check...).stdout))
 	// That split is another than the held-out samples of the example are for.
 	testkit.Write(t, folder, "splits.csv", testkit.Read(t, "../../docs/example/splits.csv"))
 	out := t.TempDir()

@@ -167,7 +167,7 @@ func TestFlagsWithTheirDefaults(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, "refused beside these", strings.Join(refused, ", "), "describe all, describe dry_run, run psi, compare correction, compare rotate_seed, search psi, predict skip_broken")
+	testkit.Equal(t, "refused beside these", strings.Join(refused, ", "), "describe draft, describe all, describe dry_run, run psi, compare correction, compare rotate_seed, search psi, predict skip_broken")
 }
 
 // A command with failed runs prints what it has, counts them and fails.
@@ -198,6 +198,7 @@ func TestFindModel(t *testing.T) {
 	for _, name := range []string{"runs/glyphs-a-1", "runs/glyphs-b-2", "runs/glyphs-b-3", "other/cub-c-4"} {
 		testkit.Write(t, name, train.ModelFile, "")
 	}
+	testkit.Write(t, dir, "a.csv", "")
 	for value, want := range map[string]string{
 		"runs/glyphs-a-1": "runs/glyphs-a-1",
 		filepath.Join("runs/glyphs-b-3", train.ModelFile): "runs/glyphs-b-3",
@@ -213,6 +214,7 @@ func TestFindModel(t *testing.T) {
 		"glphs-a-1":    {`"glphs-a-1"`, "Did you mean glyphs-a-1"},
 		"empty/latest": {"empty has no runs with a model.safetensors"},
 		"latest":       {"--model latest: runs: ", "such as glyphs-a-1"},
+		dir + "/a.csv": {"--model: expected a run's folder, a model file", "a.csv"},
 	} {
 		testkit.Fails(findModel("--model", value))(t, parts...)
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/lago-train/lago-train/experiments/studies"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
-	"github.com/lago-train/lago-train/internal/safetensors"
 	"github.com/lago-train/lago-train/internal/setting"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
@@ -58,9 +57,10 @@ func findModel(flag, value string) (string, error) {
 			}
 		}
 		return path, nil
+	case err == nil && filepath.Ext(value) != filepath.Ext(train.ModelFile):
+		return "", wrong(flag, what+" ("+train.ModelFile+")", value)
 	case err == nil:
-		_, err := safetensors.ReadMetadata(value)
-		return value, invalid.At(flag, err)
+		return value, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", invalid.At(flag, invalid.File(value, err))
 	}

@@ -109,7 +109,7 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 		} else if len(l.folders) > 0 {
 			return nil, "", &invalid.Error{
 				Where: filepath.Join(dir, class), Want: "the images of one class",
-				Got: "a folder, " + l.folders[0], Hint: hint,
+				Got: "a folder, " + l.folders[0], Hint: "Name the folder above those of the classes. " + hint,
 			}
 		}
 		if len(l.images) == before && len(l.folders) == 0 {

@@ -102,13 +102,13 @@ func At(where string, err error) error {
 
 // File returns the error of reading or writing a file. The path is named once, even where the system's error
 // repeats it.
-func File(path string, err error) error { return ofSystem(path, "a file", "file", err) }
+func File(path string, err error) error { return ofSystem(path, "a file", err) }
 
 // Folder returns the error of reading or making a folder of a kind, such as "a folder of runs".
-func Folder(path, kind string, err error) error { return ofSystem(path, kind, "folder", err) }
+func Folder(path, kind string, err error) error { return ofSystem(path, kind, err) }
 
 // ofSystem says what an error of the system means, and keeps it as the cause.
-func ofSystem(path, want, noun string, err error) error {
+func ofSystem(path, want string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -122,7 +122,12 @@ func ofSystem(path, want, noun string, err error) error {
 	for _, gone := os.Stat(there); gone != nil && there != filepath.Dir(there); _, gone = os.Stat(there) {
 		there, missing = filepath.Dir(there), there
 	}
-	e := &Error{Where: path, Want: want, Err: err}
+	e, noun := &Error{Where: path, Want: want, Err: err}, "file or folder"
+	for _, one := range []string{"file", "folder"} {
+		if strings.HasPrefix(want, "a "+one) {
+			noun = one
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notLink == nil:
 		e.Got = "a link to " + to + ", which is not there"
