@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -50,7 +49,10 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 		r.Missing, r.Doubts = &missing, &doubts
 		r.Warnings = append(r.Warnings, check.Findings(check.Warning, check.Warnings(r.Data))...)
 	}
-	r.Next = Next(ctx, name, o, r.err, "run"+missingFlag(o)+" --dataset")
+	r.Next = Next(ctx, name, o, r.err, "run --dataset")
+	if r.OK && o.Missing != nil && strings.HasPrefix(r.Next, "lago-train run ") {
+		r.Next += " " + format.ShellLine("--missing="+strings.ReplaceAll(format.Join(o.Missing), " ", ""))
+	}
 	return r, nil
 }
 
@@ -88,75 +90,47 @@ func WithNext(ctx context.Context, err error, name string, o Options) error {
 // set cannot be found.
 func Next(ctx context.Context, name string, o Options, err error, then string) string {
 	l, notFound := find(name, o)
+	open, drafts, named := l.layout == openLayout, 0, o.Named(name)
 	switch {
-	case errors.Is(notFound, errNoFiles):
-		return docsNext
+	case errors.Is(notFound, errNoFiles), open && !openlayout.HasSamples(l.place):
+		return "lago-train docs your-data   # the files of a data set"
 	case notFound != nil:
 		return ""
-	}
-	var drafts int
-	if l.layout == openLayout {
-		next, d := lacking(ctx, l.place, name, o)
-		if next != "" {
-			return next
+	case open:
+		lacks := func(file string) bool {
+			_, err := os.Stat(filepath.Join(l.place, file))
+			return errors.Is(err, fs.ErrNotExist)
 		}
-		drafts, _ = check.Drafts(d.Drafts, d.Classes)
+		t, wrong := openlayout.ReadDescriptions(ctx, l.place)
+		d := new(dataset.Dataset)
+		if wrong == nil {
+			t.SetTo(d)
+			d.EmptyUnknown, wrong = descriptions.KeepsUnknown(l.place)
+		}
+		switch {
+		case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile):
+			return "lago-train dataset describe " + named
+		case wrong != nil: // err says so
+		case dataset.Described(d.Descriptions.Data) == 0:
+			return "lago-train serve " + named
+		case !o.WithoutSplit && lacks(openlayout.SplitsFile):
+			file := filepath.Join(l.place, openlayout.SplitsFile)
+			if here, err := os.Getwd(); err == nil {
+				file = strings.TrimPrefix(file, here+string(filepath.Separator))
+			}
+			return "lago-train dataset split " + named + " --to " + format.ShellLine(file)
+		case check.Empty(d) != nil:
+			return "lago-train dataset describe " + named + " --empty no   # or --empty unknown"
+		}
+		drafts, _ = check.Drafts(t.Drafts, t.Classes)
 	}
-	switch named := o.Named(name); {
+	switch {
 	case err != nil:
 		return "lago-train dataset check " + named + "   # when that is corrected"
 	case drafts > 0:
 		return "lago-train serve " + named
-	default:
-		return "lago-train " + then + " " + named
 	}
-}
-
-// missingFlag has the codes of missing features as a flag, "" without any.
-func missingFlag(o Options) string {
-	var codes []string
-	for _, code := range o.Missing {
-		codes = append(codes, strconv.FormatFloat(float64(code), 'g', -1, 32))
-	}
-	return strings.Repeat(" --missing ", min(len(codes), 1)) + strings.Join(codes, ",")
-}
-
-const docsNext = "lago-train docs your-data   # the files of a data set"
-
-// lacking returns the command that adds what a folder lacks, "" if it has everything or what it has cannot be
-// read, and its descriptions.
-func lacking(ctx context.Context, dir, name string, o Options) (string, *descriptions.Table) {
-	has := func(files ...string) bool {
-		return slices.ContainsFunc(files, func(file string) bool {
-			_, err := os.Stat(filepath.Join(dir, file))
-			return !errors.Is(err, fs.ErrNotExist)
-		})
-	}
-	d, err := openlayout.ReadDescriptions(ctx, dir)
-	empty := &dataset.Dataset{}
-	if err == nil {
-		d.SetTo(empty)
-		empty.EmptyUnknown, err = descriptions.KeepsUnknown(dir)
-	}
-	switch named := o.Named(name); {
-	case !openlayout.HasSamples(dir):
-		return docsNext, d
-	case !has(openlayout.ClassesFile) || !has(openlayout.AttributesFile):
-		return "lago-train dataset describe " + named, d
-	case err != nil:
-		return "", d
-	case dataset.Described(empty.Descriptions.Data) == 0:
-		return "lago-train serve " + named, d
-	case !o.WithoutSplit && !has(openlayout.SplitsFile):
-		file := filepath.Join(dir, openlayout.SplitsFile)
-		if here, err := os.Getwd(); err == nil {
-			file = strings.TrimPrefix(file, here+string(filepath.Separator))
-		}
-		return "lago-train dataset split " + named + " --to " + format.ShellLine(file), d
-	case check.Empty(empty) != nil:
-		return "lago-train dataset describe " + named + " --empty no   # or --empty unknown", d
-	}
-	return "", d
+	return "lago-train " + then + " " + named
 }
 
 // Described says what Describe wrote. Its JSON keys are stable.
