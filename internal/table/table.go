@@ -236,7 +236,11 @@ func (t *Table) HTML() string {
 	case !t.prose():
 		style := pretty.StyleLight
 		style.HTML = pretty.HTMLOptions{CSSClass: "table", EscapeText: true, Newline: "<br/>"}
-		w := t.visible().writer(style)
+		shown := t.visible()
+		for i := range shown.columns {
+			shown.columns[i].AlignHeader = shown.columns[i].Align
+		}
+		w := shown.writer(style)
 		w.SetTitle("%s", format.PrintableLines(t.Title))
 		// A quotation mark of the text is escaped, so that this is an attribute.
 		b.WriteString(strings.NewReplacer(` align="right"`, ` class="number"`, "<th>&nbsp;</th>", "<td></td>").

@@ -267,6 +267,8 @@ var (
 	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5,}`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+|)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
+
+	percentages = regexp.MustCompile(`<td class="number">([0-9.]+) %</td>`)
 )
 
 // drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
@@ -275,9 +277,12 @@ func drawTable(t *table.Table) template.HTML {
 		title := fmt.Sprintf(`<th colspan="%d">$1</th>`+"\n", strings.Count(row, "<td"))
 		return titles.ReplaceAllString(row, title)
 	})
-	s = numbers.ReplaceAllString(s,
-		`<td class="bar"><span class="track" aria-hidden="true">`+
-			`<span style="width: calc(100% * $1)"></span></span> $1<small>$2</small></td>`)
+	const bar = `<td class="bar"><span class="track" aria-hidden="true">` +
+		`<span style="width: calc(%s * $1)"></span></span> $1<small>$2</small></td>`
+	if s = numbers.ReplaceAllString(s, fmt.Sprintf(bar, "100%")); strings.Contains(s, ">probability</th>") {
+		percentage := strings.Replace(bar, "<small>$2</small>", " %%", 1)
+		s = percentages.ReplaceAllString(s, fmt.Sprintf(percentage, "1%"))
+	}
 	//nolint:gosec // the table is escaped
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`))
 }
