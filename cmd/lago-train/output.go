@@ -142,8 +142,8 @@ func showEpochs(first uint64, seeds, jobs int) func(train.Trial, train.Epoch) {
 	rounds := func(seeds int) int { return (seeds + jobs - 1) / jobs }
 	return func(t train.Trial, e train.Epoch) {
 		seed := int(t.Seed-first) + 1
-		from := format.NewProgress(fmt.Sprintf("%s, stage %s, seed %d of %d", t.Method.Label(), t.Stage, seed,
-			seeds), "epochs", int64(e.Epoch), int64(t.Epochs))
+		from := format.NewProgress(fmt.Sprintf("%s, seed %d of %d", t.Stage, seed, seeds), "epochs",
+			int64(e.Epoch), int64(t.Epochs))
 		from.Later, from.AtMost = int64(t.Epochs*(rounds(seeds)-rounds(seed))), true
 		begun, _ := starts.LoadOrStore(t, from)
 		p := begun.(format.Progress)
