@@ -322,7 +322,7 @@ func (r *ComparedMethods) differencesTable(of string, differences []MethodDiffer
 	})
 	title := fmt.Sprintf("%s minus each method, %s:", reference, of)
 	t := table.New(title, "method", "points (95 %)", "p (Holm)", "by part").Right(2, 3)
-	var more, less, undecided []string
+	var verdicts [3][]string
 	for _, d := range list {
 		name := r.label(d.Method)
 		byPart := format.Missing
@@ -334,19 +334,23 @@ func (r *ComparedMethods) differencesTable(of string, differences []MethodDiffer
 		}
 		t.Row(name, results.DifferenceText(d.Difference), fmt.Sprintf("%.2g", d.Holm),
 			strings.TrimSpace(byPart))
-		switch {
-		case d.Holm >= metrics.Significance:
-			undecided = append(undecided, name)
-		case d.Mean > 0:
-			more = append(more, name)
-		default:
-			less = append(less, name)
+		verdict := 0
+		if d.Holm >= metrics.Significance {
+			verdict = 2
+		} else if d.Mean < 0 {
+			verdict = 1
+		}
+		verdicts[verdict] = append(verdicts[verdict], name)
+	}
+	for i, text := range []string{
+		"is more accurate than", "is less accurate than",
+		fmt.Sprintf("cannot be ranked (p by Holm at least %g) against", metrics.Significance),
+	} {
+		if names := verdicts[i]; names != nil {
+			t.Note("%s %s: %s", reference, text, strings.Join(names, ", "))
 		}
 	}
-	names := func(list []string) string { return cmp.Or(strings.Join(list, ", "), "none") }
-	return t.Note("%s is more accurate than: %s; less accurate than: %s; cannot be ranked on these "+
-		"classes (p by Holm at least %g): %s",
-		reference, names(more), names(less), metrics.Significance, names(undecided))
+	return t
 }
 
 // Figures are the accuracy of all methods, and the differences from LAGO.

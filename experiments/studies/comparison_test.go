@@ -151,9 +151,9 @@ func TestIncompleteComparisons(t *testing.T) {
 func TestVerdictsOfDifferences(t *testing.T) {
 	r := &ComparedMethods{MethodTable: results.MethodTable{Methods: []results.Method{{Name: methods.LAGO, Variant: "k-soft"}, {Name: "eszsl", Title: "ESZSL"}}}}
 	for want, d := range map[string]struct{ mean, holm float64 }{
-		"more accurate than: none; less accurate than: ESZSL; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {-0.125, 0.04},
-		"more accurate than: ESZSL; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): none\n": {0.125, 0.04},
-		"more accurate than: none; less accurate than: none; cannot be ranked on these classes (p by Holm at least 0.05): ESZSL\n": {-0.125, 0.05},
+		"LAGO (k-soft) is less accurate than: ESZSL\n":                              {-0.125, 0.04},
+		"LAGO (k-soft) is more accurate than: ESZSL\n":                              {0.125, 0.04},
+		"LAGO (k-soft) cannot be ranked (p by Holm at least 0.05) against: ESZSL\n": {-0.125, 0.05},
 	} {
 		r.Differences = []MethodDifference{{"lago", "eszsl", metrics.Difference{Mean: d.mean}, d.holm, []float64{d.mean}}}
 		testkit.WantText(t, testlab.Text(r.Tables()), want, fmt.Sprintf(" %+.1f │", 100*d.mean))
