@@ -28,7 +28,6 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// EnvDataDir is the environment variable of the data directory.
 const EnvDataDir = "LAGO_DATA"
 
 // Options say where to look. The zero value is ready to use.
@@ -149,7 +148,6 @@ func (o Options) Named(name string) string {
 	return format.ShellLine(name, "--data-dir", o.DataDir)
 }
 
-// unknown returns the error for a name that is no data set.
 func unknown(name, dataDir string, folders []string) error {
 	e := &invalid.Error{
 		Where: "data set " + invalid.Quote(name),

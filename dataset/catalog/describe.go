@@ -280,7 +280,6 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	return r, err
 }
 
-// addLike adds the attributes of another data set to the descriptions of one.
 func addLike(ctx context.Context, d *descriptions.Table, like, name string, o Options) error {
 	o.WithoutSplit = true
 	other, err := Open(ctx, like, o)
@@ -367,7 +366,6 @@ func (r Report) Tables() []*table.Table {
 	return []*table.Table{t.Note("%s", found).Note("next: %s", r.Next)}
 }
 
-// noteData notes what was checked.
 func (r Report) noteData(t *table.Table) {
 	d, attributes := r.Data, format.Count(len(r.Data.Attributes), "attribute")
 	if len(d.Groups) == 0 {
@@ -412,7 +410,6 @@ func noteDoubts(t *table.Table, d *check.Doubts) {
 	}
 }
 
-// missingNote says how many entries are missing, and where most.
 func missingNote(m *check.Missing) string {
 	if m.Entries == 0 {
 		return fmt.Sprintf("descriptions: all %d entries are filled in", m.Of)

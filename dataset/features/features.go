@@ -52,7 +52,6 @@ type Reader struct {
 // Cols returns the number of values per row, at least 1.
 func (r *Reader) Cols() int { return r.cols }
 
-// Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
 // Open opens a file of features by its extension: .npy or .csv, in any case; "-" is CSV
@@ -277,7 +276,6 @@ func (r *Reader) Sample(i int) (index int, id, class string) {
 // Form is that of features in CSV.
 const Form = "a line of numbers for each sample, below at most one line of names, of which none is a number"
 
-// finiteNumber describes the values that are accepted.
 const finiteNumber = "a finite number in the range of float32"
 
 const missingHint = "Features are known for every sample: leave the column or the sample out, estimate the " +

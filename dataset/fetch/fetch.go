@@ -257,7 +257,6 @@ func (o *Options) get(ctx context.Context, r *Fetched, from, path string,
 	return fileio.Rename(there, path)
 }
 
-// download writes the whole file of the server to a part.
 func (o *Options) download(ctx context.Context, from, part string) (err error) {
 	if o.server != "" {
 		from = o.server + from[strings.LastIndex(from, "/"):]

@@ -225,7 +225,6 @@ const (
 	baseline = 33.5
 )
 
-// An outline is the contour of one letter in one face.
 type outline struct {
 	sfnt.Segments
 	em     float64 // the unit of the coordinates
@@ -237,7 +236,6 @@ func (o outline) point(p fixed.Point26_6) (x, y float64) {
 	return float64(p.X)/o.em - o.middle, float64(p.Y) / o.em
 }
 
-// outlines returns the contours of every class in every face.
 var outlines = sync.OnceValue(func() [][]outline {
 	all := make([][]outline, len(letters.classes))
 	for _, f := range faces {
@@ -364,7 +362,6 @@ const (
 	epsilon      = 0.02 // keeps blocks of noise small
 )
 
-// dims is the number of features of a picture.
 const dims = (squares/2*squares/2 + squares/4*squares/4) * orientations
 
 // A histogram is the strength of the gradients by orientation.

@@ -308,7 +308,6 @@ func drawYCbCr(p *image.RGBA, m *image.YCbCr, videoRange bool) {
 	}
 }
 
-// chroma is one of the planes of colour differences.
 type chroma struct {
 	*image.YCbCr
 	plane []uint8

@@ -135,7 +135,6 @@ type listing struct {
 	unread  map[string]int // files that are not read, by kind
 }
 
-// kinds counts the files that are not read, by kind.
 func (l *listing) kinds() string {
 	var kinds []string
 	for _, ext := range slices.Sorted(maps.Keys(l.unread)) {

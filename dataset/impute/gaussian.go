@@ -112,7 +112,6 @@ func patternsOf(u dataset.Matrix[float64]) (list []pattern) {
 	return list
 }
 
-// step is an iteration of EM. It completes the rows of scores.
 func (g *Gaussian) step(scores *mat.Dense, patterns []pattern) {
 	classes, m := scores.Dims()
 	precision := g.precision(patterns)

@@ -242,7 +242,6 @@ const (
 	partOfTooBig = 100 // attributes, the least
 )
 
-// work is the number of multiplications of a fit.
 func work(u dataset.Matrix[float64]) (sum float64) {
 	m := float64(u.Cols)
 	sum = m * m * (m + float64(u.Rows))

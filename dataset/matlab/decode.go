@@ -128,7 +128,6 @@ func (s *stream) broken(want, got string, err error) {
 	})
 }
 
-// unexpected reports wrong content before the current position.
 func (s *stream) unexpected(want, gotFormat string, args ...any) {
 	s.fail(&invalid.Error{Want: want, Got: fmt.Sprintf(gotFormat, args...)})
 }
@@ -183,7 +182,6 @@ func (s *stream) header(end int64) (m unread) {
 	return m
 }
 
-// decode reads the data of a variable.
 func (s *stream) decode(m *unread) {
 	memory := max(m.end-s.pos, 4*int64(m.Count()))
 	switch {
@@ -230,7 +228,6 @@ var numberTypes = map[uint32]string{
 	kindSingle: "f4", kindDouble: "f8", kindInt64: "i8", kindUint64: "u8",
 }
 
-// numbers reads the data of a real numeric array.
 func (s *stream) numbers(m unread) []float32 {
 	e := s.element(m.end)
 	number, ok := matrix.Types[numberTypes[e.kind]]

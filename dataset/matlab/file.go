@@ -125,7 +125,6 @@ func Open(ctx context.Context, path string, required []string,
 	return arrays, nil
 }
 
-// missing is the error of a file without a variable.
 func missing(path, name string, all []*Array) error {
 	var names []string
 	for _, a := range all {

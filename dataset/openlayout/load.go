@@ -204,7 +204,6 @@ func HasSamples(dir string) bool {
 	return err == nil && len(featuresIn(dir)) > 0
 }
 
-// featuresIn returns the paths of the files of features that a folder has.
 func featuresIn(dir string) []string {
 	paths := []string{filepath.Join(dir, FeaturesFile), filepath.Join(dir, featuresCSV)}
 	return slices.DeleteFunc(paths, func(path string) bool {

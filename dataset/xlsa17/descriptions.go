@@ -197,7 +197,6 @@ func (f *folder) rowsOfClasses(path string, n int) (rowOf []int, err error) {
 	return rowOf, nil
 }
 
-// parseMatrix reads numbers, one row per line.
 func parseMatrix(file string, lines []line) (dataset.Matrix[float64], error) {
 	var m dataset.Matrix[float64]
 	if len(lines) == 0 {

@@ -39,7 +39,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// maxDevSplit is the number of divisions of the seen classes in the release.
 const maxDevSplit = 3
 
 // Load reads the data set in dir, with a division of the seen classes into train and validation: 1, 2 or 3; 0
@@ -81,7 +80,6 @@ const (
 
 var locationVariables = []string{trainLoc, valLoc, trainvalLoc, testSeenLoc, testUnseenLoc}
 
-// folder is a data set that is being read.
 type folder struct {
 	dataset.Dataset // Source is the absolute path of the folder
 	ctx             context.Context

@@ -158,7 +158,6 @@ func (c *Comparison) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcom
 	return r, nil
 }
 
-// setClasses lists the test classes of all parts, in the order of ByClass of the methods.
 func (r *ComparedMethods) setClasses(l *lab.Lab) {
 	for i, part := range l.Parts {
 		samples := part.Data.SamplesPerClass()
@@ -277,7 +276,6 @@ func (r *ComparedMethods) differences(minus func(x, y int) metrics.Difference) [
 	return list
 }
 
-// byPart has the mean difference of two methods in each part of a rotation.
 func (r *ComparedMethods) byPart(x, y int) []float64 {
 	list, classes := make([]float64, r.Parts), make([]float64, r.Parts)
 	for _, c := range r.Classes {

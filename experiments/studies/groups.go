@@ -118,7 +118,6 @@ type PublishedGroups struct {
 	K       int     `json:"k"`
 }
 
-// learned analyses the groups of a model of the data set d. The file is that of a model of the study.
 func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (results.Result, error) {
 	lago, err := m.LAGO() // an *invalid.Error if the model is a baseline
 	if err != nil {
@@ -221,7 +220,6 @@ func (r *LearnedGroups) Tables() []*table.Table {
 	return []*table.Table{sparsity, pairs, groups}
 }
 
-// Figures implements results.Result: there are none.
 func (r *LearnedGroups) Figures(string) ([]plot.Figure, error) { return nil, nil }
 
 // AttributePairs counts pairs of attributes that have a correlation; an attribute that never varies has none.
@@ -271,7 +269,6 @@ func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], correlation 
 	r.All = r.count(append(grouped, ungrouped...))
 }
 
-// count counts pairs with the given correlations.
 func (r *LearnedGroups) count(correlations []float64) AttributePairs {
 	p := AttributePairs{Count: len(correlations)}
 	for _, c := range correlations {

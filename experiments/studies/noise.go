@@ -177,7 +177,6 @@ type testedModel struct {
 	descriptions dataset.Matrix[float64]
 }
 
-// testedModels are those of a method, one per part and seed.
 func testedModels(method results.Method) (list []testedModel, err error) {
 	for _, o := range method.Outcomes {
 		d := o.Part.Data
@@ -197,7 +196,6 @@ func testedModels(method results.Method) (list []testedModel, err error) {
 	return list, nil
 }
 
-// noisy returns the run, evaluated with a draw of noise.
 func (m testedModel) noisy(ratio float64, draw uint64) (lab.Run, error) {
 	scores, err := model.Classify(m.Pipeline, m.detections, saltAndPepper(m.descriptions, ratio, draw))
 	if err != nil {

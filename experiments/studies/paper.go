@@ -141,7 +141,6 @@ type design struct {
 	supervision string
 }
 
-// lagoDesign is the design of LAGO.
 var lagoDesign = design{model.Uniform, model.Const, implicit}
 
 // designs lists the eight combinations of the paper and, if asked for, that of LAGO with the prior per group.
@@ -219,7 +218,6 @@ func (c *Ablation) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) 
 	return a, nil
 }
 
-// published returns the accuracy of a design in the paper, a fraction.
 func (d design) published(dataset string) *float64 {
 	for _, row := range config.Published.Ablation {
 		percent, ok := row.Accuracy[strings.ToUpper(dataset)]
@@ -295,7 +293,6 @@ func (c *Sweep) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 	return a, nil
 }
 
-// sweptKs returns the numbers of groups to try, ascending.
 func sweptKs(ks []int, attributes int) ([]int, error) {
 	tooMany := func(k int) bool { return k > attributes }
 	if len(ks) == 0 {

@@ -252,7 +252,6 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	return tables
 }
 
-// title names the method as comparisons do.
 func (r *MethodAccuracy) title() string {
 	if m := r.Config.Method; m.Variant() == "" {
 		return m.Entry().Title

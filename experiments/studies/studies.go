@@ -196,5 +196,4 @@ func (s *FoundSettings) Tables() []*table.Table {
 	return []*table.Table{t, results.MissingTable(s.Missing)}
 }
 
-// Figures are none.
 func (s *FoundSettings) Figures(string) ([]plot.Figure, error) { return nil, nil }

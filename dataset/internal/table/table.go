@@ -146,7 +146,6 @@ func (r *Reader) Read() ([]string, error) {
 	}
 }
 
-// record returns the cells of the next line.
 func (r *Reader) record() ([]string, error) {
 	r.text.N = maxRecord
 	cells, err := r.csv.Read()

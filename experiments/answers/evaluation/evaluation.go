@@ -189,7 +189,6 @@ type ClassAccuracy struct {
 
 const maxMistakes = 10 // listed; samples.csv has all
 
-// evaluate evaluates samples.
 func evaluate(s *scored) *Evaluation {
 	tally, none := metrics.Count(s.scores, s.labels), metrics.ClassInterval(nil)
 	accuracy, interval := tally.Accuracy(), tally.Interval()
@@ -220,7 +219,6 @@ func evaluate(s *scored) *Evaluation {
 	return r
 }
 
-// listClasses lists the most frequent mistakes and the accuracy of each class.
 func (r *Evaluation) listClasses(tally metrics.Tally) {
 	s := r.scored
 	confusion, err := metrics.Confuse(s.scores, s.labels)
@@ -245,7 +243,6 @@ func (r *Evaluation) listClasses(tally metrics.Tally) {
 	r.Mistakes = r.Mistakes[:min(maxMistakes, len(r.Mistakes))]
 }
 
-// generalise compares seen and unseen classes.
 func (r *Evaluation) generalise() {
 	s := r.scored
 	alone, labels := s.sides.Alone(s.scores, s.labels)
@@ -266,7 +263,6 @@ func (r *Evaluation) generalise() {
 	}
 }
 
-// calibrate evaluates the probabilities with a temperature.
 func calibrate(s *scored, temperature float64, label string) Calibration {
 	confidence, right := metrics.Confidence(s.scores, temperature), metrics.Right(s.scores, s.labels)
 	bins := metrics.NewReliability(confidence, right, predictor.Bins)
@@ -312,7 +308,6 @@ func (s Source) title() string {
 	return title
 }
 
-// sourceTable says what was evaluated.
 func (r *Evaluation) sourceTable() *table.Table {
 	t := table.New(fmt.Sprintf("%s: %s of %s", r.Source.title(), format.Count(r.Samples, "sample"),
 		format.Count(r.Classes, "class")))
@@ -337,7 +332,6 @@ func (r *Evaluation) accuracyTable() *table.Table {
 	return t
 }
 
-// table compares the predictions.
 func (r *Transductive) table() *table.Table {
 	title := fmt.Sprintf("Adapted to the unlabelled batch (transductive): temperature %.3g, "+
 		"tau %g, %s, %s changed",

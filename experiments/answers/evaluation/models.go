@@ -68,7 +68,6 @@ func Evaluate(ctx context.Context, q Request) (*Evaluation, error) {
 	return r, nil
 }
 
-// adapted adapts the predictions of samples to all of them.
 func (q Request) adapted(s *scored) (*Transductive, error) {
 	a, err := q.Model.AdaptationSettings()
 	if err != nil {
@@ -110,7 +109,6 @@ func (q Request) addNotes(r *Evaluation) {
 	}
 }
 
-// split says whose samples are evaluated.
 func (q Request) split() predictor.Selection {
 	if q.Model.Trial.Stage == train.Dev {
 		return predictor.Val
@@ -182,7 +180,6 @@ func (q Request) classes() (seen, unseen []int) {
 	return q.Data.Split.Seen(), q.Data.Split.Test
 }
 
-// generalised reports whether seen classes are candidates.
 func (q Request) generalised() bool { return q.sides() != nil }
 
 // sides says of each candidate whether it is unseen; nil if all are.

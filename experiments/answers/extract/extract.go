@@ -267,7 +267,6 @@ func (w *work) plan() {
 	w.parts = slices.Collect(slices.Chunk(todo, partImages))
 }
 
-// run computes the parts of the shard that are missing.
 func (w *work) run(ctx context.Context) error {
 	var todo []int
 	var list []images.Image

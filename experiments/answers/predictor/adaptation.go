@@ -76,7 +76,6 @@ var (
 
 const maxSamples = 2000 // of a fold, to bound the time of a choice
 
-// batch is samples with preprocessed features.
 type batch struct {
 	x dataset.Matrix[float32]
 	scored

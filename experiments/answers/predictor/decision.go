@@ -25,14 +25,12 @@ type fold struct {
 	scored
 }
 
-// scored is samples with the scores of a model.
 type scored struct {
 	scores  dataset.Matrix[float32]
 	labels  []int // columns of the scores
 	classes []int // of the columns, by which those that are in several folds are known
 }
 
-// newFold opens the file of a model.
 func newFold(path string, d *dataset.Dataset) (*fold, error) {
 	m, err := train.Load(path)
 	if err != nil {

@@ -154,7 +154,6 @@ func Explain(q Question) (*Explanation, error) {
 	return r, nil
 }
 
-// answer is the prediction of one sample.
 type answer struct {
 	*Predictor
 	detected []float64 // p(a_m|x)
@@ -196,7 +195,6 @@ func (p *Predictor) answer(x dataset.Matrix[float32], row int) (*answer, error) 
 	return a, nil
 }
 
-// class returns the candidate of a rank from 0.
 func (a *answer) class(rank int) Probability {
 	z := a.order[rank]
 	return Probability{
@@ -321,13 +319,11 @@ type None struct {
 	Share    Pair    `json:"share"`
 }
 
-// other is a class that the predicted one is compared with.
 type other struct {
 	rank   int // from 0
 	reason Reason
 }
 
-// compare compares the predicted class with another one.
 func (a *answer) compare(o other) (*Comparison, error) {
 	class, against := a.order[0], a.order[o.rank]
 	x, err := a.explainer.Explain(a.detected, class, against)
@@ -352,7 +348,6 @@ const (
 	minShare  = 0.01 // of an attribute in a group, or of a score in an attribute, to be listed
 )
 
-// group lists the terms of a group.
 func (a *answer) group(x *model.Contributions, k int) Group {
 	part, u, used := x.Groups[k], a.Candidates.U, a.explainer.Classes.U
 	g := Group{

@@ -267,7 +267,6 @@ func (p *Predictor) Scores(x dataset.Matrix[float32], rows []int) (dataset.Matri
 	return scores, err
 }
 
-// decided returns the scores of a sample after decide.
 func (p *Predictor) decided(scores []float32) []float64 {
 	decided := make([]float64, len(scores))
 	for z, s := range scores {

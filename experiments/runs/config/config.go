@@ -94,7 +94,6 @@ func (c *Config) Settings() setting.List {
 		})
 }
 
-// common are the settings of data and protocol.
 func (c *Config) common() setting.List {
 	return setting.List{
 		setting.Text("dataset", &c.Dataset, "glyphs", catalog.Canonical).In(setting.Data).Common().

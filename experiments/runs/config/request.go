@@ -51,7 +51,6 @@ type Request struct {
 	read              map[string][]setting.Assignment // files, once each
 }
 
-// has reports whether a setting is on the command line.
 func (r *Request) has(key string) bool { return slices.Contains(r.Given, key) }
 
 // The default epochs and patience of studies that search settings: so many trials cannot each have the length
@@ -361,7 +360,6 @@ func placed(where, key string, err error) error {
 // set and split on which the settings were chosen. It is no setting.
 const fingerprintKey = "fingerprint"
 
-// maxConfigBytes is far more than a config file needs.
 const maxConfigBytes = 1 << 20
 
 // ReadFile reads a config file: one JSON object of settings, which Resolve checks. Keys that
@@ -423,7 +421,6 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 	return p, p.Check()
 }
 
-// otherwise says why a setting does not apply to c.
 func (c *Config) otherwise(s setting.Setting) string {
 	for _, key := range []string{"method", "preprocess", "stage", "correction"} {
 		if other, err := c.Settings().Find(key); err == nil && strings.HasPrefix(s.For, key) {

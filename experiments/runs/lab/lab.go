@@ -353,7 +353,6 @@ func (l *Lab) keep(r *Run) {
 	}
 }
 
-// change changes the counts of runs and reports them.
 func (g *grid) change(count func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -185,7 +185,6 @@ func (r *Outcomes) allowed(arm Arm, l *Lab) (starts []config.Config) {
 	return starts
 }
 
-// note adds what is missing, once.
 func (r *Outcomes) note(list ...Missing) {
 	for _, m := range list {
 		if !slices.Contains(r.Missing, m) {
@@ -374,7 +373,6 @@ func Corrected(c config.Config, corrections []model.Correction, runs []Run) (con
 	return c, accuracy
 }
 
-// test runs the test stage of what was chosen.
 func test(ctx context.Context, l *Lab, all []*Outcome) error {
 	lists := make([][]train.Trial, len(all))
 	for i, o := range all {

@@ -155,7 +155,6 @@ func (r Run) Curve() (train.Curve, error) {
 	return curve, err
 }
 
-// read reads the result, if there is one.
 func (r *Run) read() {
 	result, err := r.ReadResult(r.Dir)
 	if r.Result = result; result != nil {
@@ -373,7 +372,6 @@ func (l *Lab) Store(kind string, config, result any) (err error) {
 
 var storedName = regexp.MustCompile(`^[a-z-]+-.+-[0-9a-f]{8}\.json$`)
 
-// maxStoredBytes is far more than a result needs.
 const maxStoredBytes = 1 << 28
 
 // ReadStored reads the results that Store wrote into a folder, the newest first, and lists the files that

@@ -26,7 +26,6 @@ type dimension struct {
 	whole  bool // the numbers are integers
 }
 
-// space is what a search looks through.
 type space []dimension
 
 // newSpace returns what a search of the method varies: for LAGO the paper's space
@@ -51,7 +50,6 @@ func newSpace(c config.Config, attributes int, fixed []string) space {
 	return s
 }
 
-// number returns the value in c, if it is a number.
 func (d dimension) number(c config.Config) (float64, bool) {
 	switch v := c.Value(d.key).(type) {
 	case float64:
