@@ -85,7 +85,7 @@ func TestTables(t *testing.T) {
 	r.note("it rained")
 	testkit.WantText(t, strings.Join(strings.Fields(testlab.Text(r.Tables())), " "),
 		"birds\uFFFD, test among all classes: 5 samples of 3 classes", "predicted by singletons, random seed 3, runs/a",
-		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ - │ 0.500 │", "│ stacked: omega 0.25, gamma 0.5 │ 25.0 % │", "expected calibration error, 15 bins",
+		"│ top 1 │ 66.7 % │ 50.0 to 100.0 │ 60.0 % │", "│ as scored │ 75.0 % │ 50.0 % │ 60.0 % │ 0.500 │", "│ stacked: omega 0.25, gamma 0.5 │ 25.0 % │", "expected calibration error, 15 bins",
 		"temperature 2", "│ crow │ 1 │ 50.0 % │", "temperature 2: the probabilities that predict prints", "Note: it rained.")
 }
 

@@ -3,6 +3,7 @@ package predictor
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/runs/lab"
 	"github.com/lago-train/lago-train/model"
+	"github.com/lago-train/lago-train/model/adapt"
+	"github.com/lago-train/lago-train/model/preprocess"
 	"github.com/lago-train/lago-train/train"
 	"github.com/lago-train/lago-train/train/methods"
 	"github.com/lago-train/lago-train/train/metrics"
@@ -274,82 +277,165 @@ func (s scored) half(half int) (scores dataset.Matrix[float32], labels []int) {
 	return s.scores.Gather(rows), labels
 }
 
-const (
-	fitDraws    = 5    // of candidates, for each number of them
-	mostFitting = 1024 // candidates, and validation classes of a draw: work grows with their product
-)
+// whitened is the chain for models that do not whiten their features: classes
+// form rounder clusters in whitened features.
+const whitened preprocess.Chain = "sqrt,l2,whiten"
 
-// measureFit measures how well samples of validation classes fit their best class among numbers of
-// candidates, theirs among them: random parts of the validation classes, then all of these with random train
-// classes.
-func measureFit(ctx context.Context, folds []*fold) (*model.Fit, error) {
-	measured, classes, most := new(model.Fit), map[int]bool{}, mostFitting
-	described := make([]dataset.Matrix[float64], len(folds)) // by class
-	for i, f := range folds {
-		most = min(most, len(f.data.Split.Seen()))
-		measured.Samples += len(f.rows)
-		for _, z := range f.classes {
-			classes[z] = true
+// adaptedFeatures returns the preprocessing of features to adapt to by a chain, nil without one. It is fitted
+// on the samples of the classes that the model was trained on, without d.TestSeen: a model does not record
+// whether it was trained on these.
+func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain) (
+	*preprocess.Transform, error,
+) {
+	if chain == "" {
+		return nil, nil
+	}
+	var learned []int
+	names := m.LearnedClasses()
+	for z, name := range d.Classes {
+		if names[name] {
+			learned = append(learned, z)
 		}
-		// Imputed once, by all classes that are drawn: of a sparse table this takes seconds.
-		drawn := slices.Concat(f.classes, f.data.Split.Train)
-		u, err := f.Imputed(f.data.Describe(drawn))
+	}
+	s := train.Select(d, learned).Without(d.TestSeen)
+	return preprocess.Fit(chain, 0, s.X, s.Rows)
+}
+
+// chooseAdaptation chooses the settings of the adaptation on features that are whitened, as the models do or
+// by a chain of its own.
+func chooseAdaptation(ctx context.Context, folds []*fold) (*model.Adaptation, error) {
+	var batches []*batch
+	var chain preprocess.Chain // of the features to adapt to, if the models do not whiten theirs
+	for _, f := range folds {
+		transform := f.Transform
+		if !transform.Chain.Has(preprocess.Whiten) {
+			var err error
+			chain = whitened
+			if transform, err = adaptedFeatures(f.Saved, f.data, chain); err != nil {
+				return nil, err
+			}
+		}
+		x, err := transform.Apply(f.data.Features, f.rows)
 		if err != nil {
 			return nil, err
 		}
-		described[i] = dataset.NewMatrix[float64](len(f.data.Classes), u.Cols)
-		for k, z := range drawn {
-			copy(described[i].Row(z), u.Row(k))
-		}
+		batches = append(batches, &batch{x, f.scored})
 	}
-	measured.Classes = len(classes)
-	for n := 1; ; n = min(n+max(n/2, 1), most) {
-		var fits []float64
-		r := rand.New(rand.NewPCG(17, uint64(n)))
-		for range fitDraws {
-			for i, f := range folds {
+	a, err := chooseSettings(ctx, batches)
+	if err == nil && a.Tau > 0 {
+		a.Preprocess = chain
+	}
+	return a, err
+}
+
+// The settings to choose from: temperatures relative to the one with the lowest negative
+// log-likelihood on the validation classes, and tau.
+var (
+	temperatures = []float64{1, 2, 4}
+	taus         = []float64{15, 30, 60, 120, 240}
+)
+
+const maxSamples = 2000 // of a fold, to bound the time of a choice
+
+type batch struct {
+	x dataset.Matrix[float32]
+	scored
+}
+
+// part returns a normalised copy of some samples.
+func (b *batch) part(rows []int) *batch {
+	p := &batch{b.x.Gather(rows), scored{scores: b.scores.Gather(rows), classes: b.classes}}
+	for _, r := range rows {
+		p.labels = append(p.labels, b.labels[r])
+	}
+	adapt.Normalise(p.blocks())
+	return p
+}
+
+func (b *batch) blocks() []adapt.Block { return []adapt.Block{{X: b.x, Scores: b.scores}} }
+
+// chooseSettings chooses the temperature and tau with the highest accuracy on samples of validation classes.
+// If the 95 % interval of their gain over classes includes 0, Tau is 0.
+func chooseSettings(ctx context.Context, folds []*batch) (*model.Adaptation, error) {
+	a := &model.Adaptation{Settings: adapt.Settings{Temperature: 1}}
+	r := rand.New(rand.NewPCG(13, 0))
+	var parts []*batch
+	var before []float64 // by fold and class
+	scale := 0.0
+	for _, b := range folds {
+		rows := r.Perm(len(b.labels))
+		p := b.part(rows[:min(maxSamples, len(rows))])
+		parts = append(parts, p)
+		before = append(before, metrics.Count(p.scores, p.labels).Recall()...)
+		a.Samples += len(b.labels)
+		t, err := metrics.FitTemperature(p.scores, p.labels)
+		if err != nil {
+			scale = math.NaN() // scores at chance, or without a mistake
+		}
+		scale += t / float64(len(folds))
+	}
+	a.Before = meanOf(before)
+	a.After = a.Before
+	perClass := byClass(parts, before)
+	a.Classes = len(perClass)
+	if math.IsNaN(scale) {
+		return a, nil
+	}
+	var best []float64
+	settings := a.Settings
+	for _, tau := range taus {
+		for _, t := range temperatures {
+			s, after := adapt.Settings{Temperature: t * scale, Tau: tau}, []float64(nil)
+			for _, p := range parts {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				drawn, err := f.fits(n, described[i], r)
+				fitted, err := adapt.Fit(p.blocks(), s)
 				if err != nil {
 					return nil, err
 				}
-				fits = append(fits, drawn...)
+				after = append(after, metrics.Count(fitted.P, p.labels).Recall()...)
+			}
+			if best == nil || meanOf(after) > meanOf(best) {
+				settings, best = s, after
 			}
 		}
-		if measured.Add(n, fits); n == most {
-			return measured, nil
-		}
 	}
+	if gain := metrics.PairedDifference(byClass(parts, best), perClass).Interval; gain.Low > 0 {
+		a.Settings, a.After, a.Interval = settings, meanOf(best), &gain
+	}
+	return a, nil
 }
 
-// fits returns the fits of the samples, each among n candidates, which are described by class.
-func (f *fold) fits(n int, described dataset.Matrix[float64], r *rand.Rand) (all []float64, err error) {
-	val, seen := f.classes, f.data.Split.Train
-	others := max(n-len(val), 0) // train classes
-	order := r.Perm(len(val))
-	order = order[:min(len(order), mostFitting)]
-	of := make([][]int, len(val))
-	for i, z := range f.labels {
-		of[z] = append(of[z], i)
+// byClass averages accuracies, by class of all folds, over the folds that have the class. The
+// order is that in which the folds have them.
+func byClass(folds []*batch, accuracies []float64) []float64 {
+	of := map[int][]float64{}
+	var classes []int
+	for _, f := range folds {
+		for i, z := range f.classes {
+			if of[z] == nil {
+				classes = append(classes, z)
+			}
+			of[z] = append(of[z], accuracies[i])
+		}
+		accuracies = accuracies[len(f.classes):]
 	}
-	for from := 0; from < len(order); from += n {
-		to := min(from+n, len(order))
-		from = max(to-n, 0) // the last part has n classes, too
-		part := order[from:to]
-		var candidates, rows []int
-		for _, z := range part {
-			candidates, rows = append(candidates, val[z]), append(rows, of[z]...)
-		}
-		for _, z := range r.Perm(len(seen))[:others] {
-			candidates = append(candidates, seen[z])
-		}
-		fits, err := f.BestFit(f.detected.Gather(rows), described.Gather(candidates))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, fits...)
+	means := make([]float64, len(classes))
+	for i, z := range classes {
+		means[i] = meanOf(of[z])
 	}
-	return all, nil
+	return means
+}
+
+// meanOf leaves out NaN.
+func meanOf(perClass []float64) float64 {
+	var sum, n float64
+	for _, v := range perClass {
+		if v == v {
+			sum += v
+			n++
+		}
+	}
+	return sum / n
 }

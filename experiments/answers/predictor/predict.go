@@ -388,3 +388,28 @@ func eachBlock(ctx context.Context, src Source, rows int, do func(x dataset.Matr
 		}
 	}
 }
+
+// Adapted is the predictions for a batch, adapted to it unless they are Declined.
+type Adapted struct {
+	*adapt.Mixture
+	Changed int // number of predictions that differ from those of the scores
+}
+
+// Adapt normalises a batch in place and adapts the predictions to it, see adapt.Fit.
+func Adapt(blocks []adapt.Block, s adapt.Settings) (*Adapted, error) {
+	adapt.Normalise(blocks)
+	r, err := adapt.Fit(blocks, s)
+	if err != nil {
+		return nil, err
+	}
+	a, row := &Adapted{Mixture: r}, 0
+	for _, b := range blocks {
+		for i := range b.Scores.Rows {
+			if metrics.Argmax(b.Scores.Row(i)) != metrics.Argmax(r.P.Row(row)) {
+				a.Changed++
+			}
+			row++
+		}
+	}
+	return a, nil
+}

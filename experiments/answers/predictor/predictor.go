@@ -8,8 +8,10 @@
 package predictor
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -315,4 +317,107 @@ func CalibrationText(c *model.Calibration) string {
 // Calibrated reports whether probabilities are closer to accuracies with the temperature.
 func Calibrated(c *model.Calibration) bool {
 	return c != nil && (c.ErrorBefore == nil || c.ErrorAfter < *c.ErrorBefore)
+}
+
+// AdaptationSettings are those that are stored with the model. The error says how to choose them
+// where it has none.
+func (m *Model) AdaptationSettings() (*model.Adaptation, error) {
+	if a := m.Decision.Adaptation; a != nil {
+		return a, nil
+	}
+	return nil, &invalid.Error{
+		Where: m.Path, Field: "adaptation", Want: "a temperature and tau, chosen on validation classes",
+		Got: "none",
+		Hint: "Repeat the command that trained it, lago-train run with --stage full: finished runs are " +
+			"reused, and their models get them.",
+	}
+}
+
+// AdaptationWarning says why predictions are not adapted, "" if they are.
+func AdaptationWarning(a *model.Adaptation) string {
+	if a.Tau > 0 {
+		return ""
+	}
+	return fmt.Sprintf("adaptation is not recommended for this model (no reliable gain on %s)",
+		format.Count(a.Classes, "validation class"))
+}
+
+const (
+	fitDraws    = 5    // of candidates, for each number of them
+	mostFitting = 1024 // candidates, and validation classes of a draw: work grows with their product
+)
+
+// measureFit measures how well samples of validation classes fit their best class among numbers of
+// candidates, theirs among them: random parts of the validation classes, then all of these with random train
+// classes.
+func measureFit(ctx context.Context, folds []*fold) (*model.Fit, error) {
+	measured, classes, most := new(model.Fit), map[int]bool{}, mostFitting
+	described := make([]dataset.Matrix[float64], len(folds)) // by class
+	for i, f := range folds {
+		most = min(most, len(f.data.Split.Seen()))
+		measured.Samples += len(f.rows)
+		for _, z := range f.classes {
+			classes[z] = true
+		}
+		// Imputed once, by all classes that are drawn: of a sparse table this takes seconds.
+		drawn := slices.Concat(f.classes, f.data.Split.Train)
+		u, err := f.Imputed(f.data.Describe(drawn))
+		if err != nil {
+			return nil, err
+		}
+		described[i] = dataset.NewMatrix[float64](len(f.data.Classes), u.Cols)
+		for k, z := range drawn {
+			copy(described[i].Row(z), u.Row(k))
+		}
+	}
+	measured.Classes = len(classes)
+	for n := 1; ; n = min(n+max(n/2, 1), most) {
+		var fits []float64
+		r := rand.New(rand.NewPCG(17, uint64(n)))
+		for range fitDraws {
+			for i, f := range folds {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				drawn, err := f.fits(n, described[i], r)
+				if err != nil {
+					return nil, err
+				}
+				fits = append(fits, drawn...)
+			}
+		}
+		if measured.Add(n, fits); n == most {
+			return measured, nil
+		}
+	}
+}
+
+// fits returns the fits of the samples, each among n candidates, which are described by class.
+func (f *fold) fits(n int, described dataset.Matrix[float64], r *rand.Rand) (all []float64, err error) {
+	val, seen := f.classes, f.data.Split.Train
+	others := max(n-len(val), 0) // train classes
+	order := r.Perm(len(val))
+	order = order[:min(len(order), mostFitting)]
+	of := make([][]int, len(val))
+	for i, z := range f.labels {
+		of[z] = append(of[z], i)
+	}
+	for from := 0; from < len(order); from += n {
+		to := min(from+n, len(order))
+		from = max(to-n, 0) // the last part has n classes, too
+		part := order[from:to]
+		var candidates, rows []int
+		for _, z := range part {
+			candidates, rows = append(candidates, val[z]), append(rows, of[z]...)
+		}
+		for _, z := range r.Perm(len(seen))[:others] {
+			candidates = append(candidates, seen[z])
+		}
+		fits, err := f.BestFit(f.detected.Gather(rows), described.Gather(candidates))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fits...)
+	}
+	return all, nil
 }
