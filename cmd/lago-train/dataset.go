@@ -46,11 +46,11 @@ func describeCommand() *cli.Command {
 	var csvFile string
 	var files outputs
 	list := slices.Concat(o.dataSettings(), setting.List{
-		setting.Raw("like", &from.Like, ""),
 		setting.Raw("from", &from.From, ""),
+		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
 		setting.Switch("draft", &from.Draft, false).Needs("from"),
 		setting.Switch("all", &from.All, false).Needs("from", "empty"),
-		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
+		setting.Raw("like", &from.Like, ""),
 		setting.Switch("order", &order, false).Excludes("like", "from", "empty"),
 	}.In(inputGroup).Common(), setting.List{
 		setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Common().
@@ -112,7 +112,7 @@ func splitCommand() *cli.Command {
 	}
 	var o splitOptions
 	return &cli.Command{
-		Name: "split", ArgsUsage: "NAME", Action: interruptible(withArgument(o.run)),
+		Name: "split", ArgsUsage: "NAME|DIR", Action: interruptible(withArgument(o.run)),
 		Flags: flags(slices.Concat(o.dataSettings(), setting.List{
 			setting.Number("val_size", &o.val, 0.2, size),
 			setting.Number("test_size", &o.test, 0.2, size),

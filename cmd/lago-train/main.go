@@ -128,8 +128,12 @@ func complete(c *cli.Command, path string, general []cli.Flag, all bool) {
 	if path != usage {
 		c.Flags = append(c.Flags, general...)
 	}
+	slices.SortStableFunc(c.Flags, func(a, b cli.Flag) int {
+		return place(settingOf(a).Key) - place(settingOf(b).Key)
+	})
 	for _, f := range c.Flags {
 		g, s := f.(*cli.GenericFlag), settingOf(f)
+		g.Category = fmt.Sprintf("%c%s", 'a'+slices.Index(groups, s.Scope), s.Scope)
 		s.Help = cmp.Or(s.Help, flagUsage(path, s.Key))
 		_, g.Usage = describeFlag(s.Setting)
 		if !all { // the common flags, in their order and not by category
@@ -139,6 +143,16 @@ func complete(c *cli.Command, path string, general []cli.Flag, all bool) {
 	for _, below := range c.Subcommands {
 		complete(below, path+" "+below.Name, general, all)
 	}
+}
+
+// place is that of a flag in the help: first what a command works on, and what all commands have last.
+func place(flag string) int {
+	first := []string{"model", "dataset", "sample", "features", "image", "images", "list", "weights", "candidates"}
+	last := []string{"data_dir", "out", "jobs", "json", "quiet", "help", "help_all", "version"}
+	if i := slices.Index(first, flag); i >= 0 {
+		return i - len(first)
+	}
+	return slices.Index(last, flag) + 1
 }
 
 // before checks the command line, and sets up the process.
@@ -246,7 +260,7 @@ Usage: {{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}} [flags]{{with .ArgsUs
 {{end}}
 {{.Description}}
 {{range .VisibleFlagCategories}}
-Flags, {{.Name}}:
+Flags, {{slice .Name 1}}:
 {{range .Flags}}{{.}}{{end}}{{else}}
 Flags:
 {{range .VisibleFlags}}{{.}}{{end}}{{end}}{{if .VisibleCommands}}
@@ -263,6 +277,12 @@ const (
 	outputGroup                = setting.Output
 	generalGroup setting.Scope = "general"
 )
+
+// groups has them in their order in the help.
+var groups = []setting.Scope{
+	inputGroup, imageGroup, classGroup, setting.Data, methodGroup, setting.Method, setting.Training,
+	setting.Protocol, setting.Searching, runGroup, outputGroup, generalGroup,
+}
 
 func versionCommand() *cli.Command {
 	return &cli.Command{Name: "version", Action: func(c *cli.Context) error {

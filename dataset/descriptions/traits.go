@@ -145,11 +145,10 @@ func (r *traitReader) add(ctx context.Context, path string) {
 	if len(r.file.Columns) > 1 {
 		columns = r.columns()
 	}
-	if r.problems.Len() > 0 || len(columns) == 0 {
+	if len(columns) == 0 && r.problems.Len() == 0 {
 		r.problems.AddError(&invalid.Error{Where: path, Want: Form, Got: "the columns " + r.file.Header()})
-		return
 	}
-	if !r.fits(0) {
+	if r.problems.Len() > 0 || !r.fits(0) {
 		return
 	}
 	var all []*described
@@ -362,7 +361,7 @@ func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 		}
 		d.p[entry.class] = p
 		if counts[nearestWord(p)]++; p != 0 && p != 1 {
-			trait.Kind = "shares"
+			trait.Kind = "from no to yes"
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(counts)) {
