@@ -167,7 +167,7 @@ func TestFlagsWithTheirDefaults(t *testing.T) {
 			}
 		}
 	}
-	testkit.Equal(t, "refused beside these", strings.Join(refused, ", "), "describe draft, describe all, describe dry_run, run psi, compare correction, compare rotate_seed, search psi, predict skip_broken")
+	testkit.Equal(t, "refused beside these", strings.Join(refused, ", "), "describe dry_run, describe draft, describe all, run psi, compare correction, compare rotate_seed, search psi, predict skip_broken")
 }
 
 // A command with failed runs prints what it has, counts them and fails.
