@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/impute"
+	"github.com/lago-train/lago-train/internal/fileio"
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/matrix"
@@ -64,15 +64,6 @@ func (s *Saved) AdaptedFeatures() *preprocess.Transform {
 
 // Dir is the folder of the run.
 func (s *Saved) Dir() string { return filepath.Dir(s.Path) }
-
-// LearnedClasses are the names of the classes that the model was trained on.
-func (s *Saved) LearnedClasses() map[string]bool {
-	names := make(map[string]bool, len(s.Learned))
-	for _, z := range s.Learned {
-		names[s.Classes[z]] = true
-	}
-	return names
-}
 
 // TrainedOn reports whether the class of a name is one that the model was trained on.
 func (s *Saved) TrainedOn(class string) bool {
@@ -364,9 +355,9 @@ const (
 // which it waits. change replaces values; what they point to stays as it is. The file is replaced
 // as a whole, or not at all if nothing changes.
 func Decide(ctx context.Context, dir string, change func(*model.Decision)) error {
-	lock := lockOf(dir)
-	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
-		return cmp.Or(ctx.Err(), invalid.File(lock.Path(), err))
+	lock, err := fileio.Lock(ctx, filepath.Join(dir, LockFile), false, func() {})
+	if err != nil {
+		return cmp.Or(ctx.Err(), invalid.File(filepath.Join(dir, LockFile), err))
 	}
 	defer func() { _ = lock.Unlock() }() // the system frees it, too
 	path := filepath.Join(dir, ModelFile)

@@ -105,16 +105,12 @@ func Run(ctx context.Context, root string, trial Trial, prepare func() (*Data, e
 
 // acquire locks the folder of a run, or is ErrBusy. The system frees the lock of a process that dies.
 func acquire(dir string) (*flock.Flock, error) {
-	lock := lockOf(dir)
+	lock := flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
 	held, err := lock.TryLock()
 	if err == nil && !held {
 		return nil, ErrBusy
 	}
 	return lock, invalid.File(lock.Path(), err)
-}
-
-func lockOf(dir string) *flock.Flock {
-	return flock.New(filepath.Join(dir, LockFile), flock.SetPermissions(0o666)) // before the umask
 }
 
 type run struct {

@@ -287,12 +287,6 @@ func (s Setting) If(used bool, of string) Setting {
 	return s
 }
 
-// AtMostAttributes leaves out search values above the number of attributes.
-func (s Setting) AtMostAttributes() Setting {
-	s.UpToAttributes = true
-	return s
-}
-
 // Noted replaces the default in the help.
 func (s Setting) Noted(note string) Setting {
 	s.Note = note

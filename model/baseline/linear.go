@@ -344,9 +344,7 @@ const jitter = 1e-10
 // Features of networks are correlated: in these variables L-BFGS takes a fraction of the
 // steps. The error is a *model.NotFinite if the squares of features are not finite.
 func (e *evaluator) precondition() error {
-	h := blas64.Symmetric{
-		N: e.width, Stride: e.width, Data: make([]float64, e.width*e.width), Uplo: blas.Upper,
-	}
+	h := mat.NewSymDense(e.width, nil).RawSymmetric()
 	for part := range slices.Chunk(e.Rows, blockSize) {
 		e.gather(part)
 		x := blas64.General{Rows: len(part), Cols: e.width, Stride: e.width, Data: e.block.Data}

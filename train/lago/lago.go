@@ -76,6 +76,10 @@ func (s *Settings) Settings() setting.List {
 	if s.Variant.Learned() {
 		zeta = zeta.Try(1, 3, 10)
 	}
+	k := setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
+		Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller",
+			defaultK))
+	k.UpToAttributes = true
 	return setting.List{
 		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).Common().
 			Describe("variant of LAGO"),
@@ -95,11 +99,7 @@ func (s *Settings) Settings() setting.List {
 		s.only(learned, s.number("lr_v", &s.LRV, setting.Positive, 0.1).
 			In(setting.Training).Describe("`RATE` learning rate of the group assignment V"), 0.01, 0.1, 1.),
 		zeta,
-		s.only(model.VariantInfo.HasK,
-			setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
-				Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of "+
-					"attributes if that is smaller", defaultK)),
-			1, 10, 20, 30, 40, 60).AtMostAttributes(),
+		s.only(model.VariantInfo.HasK, k, 1, 10, 20, 30, 40, 60),
 		s.only(model.VariantInfo.HasGroupPenalty, s.number("psi", &s.Psi, setting.NotNegative, 0).
 			Noted("0.0001").
 			Describe("`VALUE` weight of the group penalty, which keeps V near the semantic groups (Eq. 6)"),
@@ -258,9 +258,7 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	}
 	l.model = &model.LAGO{Config: c, Params: params, Semantic: e.Groups}
 	if c.FreezePrior {
-		l.model.Prior = dataset.Convert[float32](dataset.Matrix[float64]{
-			Rows: 1, Cols: e.U.Cols, Data: l.classes.P,
-		}).Data
+		l.model.Prior = dataset.Convert[float32](matrix.Of(l.classes.P, 1)).Data
 	}
 	l.adamW = newAdam(s.LR, []float64{1, s.BiasFactor}, len(params.W.Data), len(params.B))
 	if l.w, err = model.NewWMachine(c, l.classes, params, l.batch()); err != nil || !c.Variant.Learned() {

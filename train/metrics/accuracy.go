@@ -221,46 +221,34 @@ func FitTemperature(scores dataset.Matrix[float32], labels []int) (float64, erro
 		return 0, errAllRight
 	}
 	low, high := 0.0, 1/width
-	for {
-		slope, _ := slopes(scores, labels, high)
-		if slope >= 0 {
-			break
-		}
+	for slope, _ := slopes(scores, labels, high); slope < 0; slope, _ = slopes(scores, labels, high) {
 		low, high = high, 2*high
 	}
-	return 1 / root(low, high, func(b float64) (slope, curvature float64) {
-		return slopes(scores, labels, b)
-	}), nil
+	// Newton's method, with bisection where a step would leave the interval.
+	b := (low + high) / 2
+	for high-low > tolerance*high {
+		slope, curvature := slopes(scores, labels, b)
+		if slope == 0 {
+			break
+		}
+		if slope < 0 {
+			low = b
+		} else {
+			high = b
+		}
+		last := b
+		if b -= slope / curvature; !(b > low && b < high) {
+			b = (low + high) / 2
+		}
+		if math.Abs(b-last) <= tolerance*last {
+			break
+		}
+	}
+	return 1 / b, nil
 }
 
 // tolerance is the relative precision of the temperature and of sums of accuracies.
 const tolerance = 1e-12
-
-// root finds the zero of a rising function between low and high by Newton's method, with
-// bisection where a Newton step would leave the interval.
-func root(low, high float64, f func(float64) (value, slope float64)) float64 {
-	x := (low + high) / 2
-	for high-low > tolerance*high {
-		value, slope := f(x)
-		if value == 0 {
-			return x
-		}
-		if value < 0 {
-			low = x
-		} else {
-			high = x
-		}
-		next := x - value/slope
-		if !(next > low && next < high) {
-			next = (low + high) / 2
-		}
-		if math.Abs(next-x) <= tolerance*x {
-			return next
-		}
-		x = next
-	}
-	return x
-}
 
 // slopes are the first and second derivative of NLL by b = 1/T: the means of
 // E_p[s] - s_label and of Var_p[s].

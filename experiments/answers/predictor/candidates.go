@@ -74,8 +74,7 @@ func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
 	case All:
 		return d.Descriptions.AllRows()
 	case Unseen:
-		learned := m.LearnedClasses()
-		return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return learned[d.Classes[z]] })
+		return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return m.TrainedOn(d.Classes[z]) })
 	}
 	return map[Selection][]int{
 		Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen(),

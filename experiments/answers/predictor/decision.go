@@ -291,9 +291,8 @@ func adaptedFeatures(m *train.Saved, d *dataset.Dataset, chain preprocess.Chain)
 		return nil, nil
 	}
 	var learned []int
-	names := m.LearnedClasses()
 	for z, name := range d.Classes {
-		if names[name] {
+		if m.TrainedOn(name) {
 			learned = append(learned, z)
 		}
 	}

@@ -288,9 +288,8 @@ func (p *Predictor) Adapts() bool { return p.Adapt && p.Decision.Adaptation.Tau 
 
 // Unseen counts the candidates that the model was not trained on.
 func (p *Predictor) Unseen() (n int) {
-	learned := p.LearnedClasses()
 	for _, name := range p.Candidates.Names {
-		if !learned[name] {
+		if !p.TrainedOn(name) {
 			n++
 		}
 	}

@@ -70,10 +70,7 @@ func (s *Server) state() *state {
 	for i, name := range s.labels {
 		rows[name] = append(rows[name], i)
 	}
-	u, trained := d.Values(), map[string]bool(nil)
-	if s.Model != nil {
-		trained = s.Model.LearnedClasses()
-	}
+	u := d.Values()
 	for z, name := range d.Classes {
 		c := class{
 			Name: name, Values: []*float64{}, Drafts: append([]string{}, drafts[name]...),
@@ -82,7 +79,7 @@ func (s *Server) state() *state {
 		for _, p := range u.Row(z) {
 			c.Values = append(c.Values, format.Known(p))
 		}
-		c.Trained = trained[name]
+		c.Trained = s.Model != nil && s.Model.TrainedOn(name)
 		v.Classes = append(v.Classes, c)
 	}
 	if s.Model != nil {
