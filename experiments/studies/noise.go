@@ -103,6 +103,9 @@ func (c *Noise) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcomes) (re
 		a.Rows = append(a.Rows, rows...)
 	}
 	a.Notes = []string{"correction: " + strings.Join(corrections, ", ")}
+	if c.Baselines != nil {
+		a.Notes = append(a.Notes, "the settings of baselines were searched, those of variants were not")
+	}
 	return a, nil
 }
 

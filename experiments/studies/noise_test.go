@@ -93,7 +93,7 @@ func TestNoise(t *testing.T) {
 	if q := p.Series[0].Points[0]; len(p.Series) != 6 || q.X != 0 || !(q.Low < q.Y && q.Y < q.High) {
 		t.Errorf("%d lines, expected two for each method; %+v without noise, expected it within its interval over classes", len(p.Series), q)
 	}
-	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "│ ESZSL         │  20.0 % │")
+	testkit.WantText(t, testlab.Text(a.Tables()), "methods on simulated-small: test accuracy with noisy descriptions, 4 test classes, 2 seeds", "│ ESZSL         │  20.0 % │", "\nthe settings of baselines were searched, ")
 }
 
 func TestNoiseRefuses(t *testing.T) {
