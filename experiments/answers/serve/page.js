@@ -90,11 +90,11 @@ function show() {
   const shown = ({describe: showDescribe, attributes: showAttributes, review: showReview, try: showTry, check: showCheck})[current()]();
   if (scrolled && document.querySelector(".table")) document.querySelector(".table").scrollTo(...scrolled);
   if (focus) document.querySelector(`section:not([hidden]) [data-key="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
-  if (inside?.id === current() && document.activeElement === document.body) focusHeading(); // what had the focus is gone
   scrollTo(0, top);
+  if (inside?.id === current() && document.activeElement === document.body) focusHeading(); // what had the focus is gone
   return shown;
 }
-const focusHeading = () => byId(current()).querySelector("h2")?.focus({preventScroll: true});
+const focusHeading = () => byId(current()).querySelector("h2")?.focus();
 
 // Each view, class, group and sample has an address, which Back returns to: go opens it, and route shows it. The focus goes to the heading of
 // what opened, unless it is to stay.
