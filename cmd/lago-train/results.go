@@ -114,8 +114,9 @@ func evaluateCommand() *cli.Command {
 
 func (o *evaluateOptions) run(c *cli.Context) error {
 	r, err := o.evaluate(c)
-	if err == nil {
-		err = o.writeFiles(r)
+	if err == nil && o.csv != "" {
+		err = o.All(func(write fileio.Writer) error { return r.WriteCSV(o.csv, write) })
+		o.log()
 	}
 	return o.print(r, err)
 }
@@ -141,14 +142,4 @@ func (o *evaluateOptions) evaluate(c *cli.Context) (*evaluation.Evaluation, erro
 		}
 	}
 	return evaluation.Evaluate(c.Context, q)
-}
-
-// writeFiles writes the files of --csv.
-func (o *evaluateOptions) writeFiles(r *evaluation.Evaluation) error {
-	if o.csv == "" {
-		return nil
-	}
-	err := o.All(func(write fileio.Writer) error { return r.WriteCSV(o.csv, write) })
-	o.log()
-	return err
 }

@@ -286,8 +286,8 @@ func (r *MethodAccuracy) summary() *table.Table {
 		if !r.Config.Method.Variant().Semantic() {
 			with = "without"
 		}
-		t.Note("method: %s, the default for data %s attribute groups; --method k-soft learns groups", r.Method,
-			with)
+		t.Note("method: %s, the default for data %s attribute groups; --method k-soft learns groups",
+			r.Method, with)
 	}
 	settings := strings.TrimPrefix(r.Settings+"; otherwise "+r.Source, "; otherwise ")
 	if r.Source != config.FromDefaults {
@@ -377,9 +377,10 @@ func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 	if r.Val != nil && len(curves) > 0 && len(curves[0]) > 1 { // a closed form has no curve
 		figures = append(figures, plot.Figure{
 			Name: "curve", Title: "Learning curves, " + r.title(), Picture: r.curves(curves),
-			Caption: fmt.Sprintf("Mean over %s, shaded from the lowest to the highest, without the correction "+
-				"of the scores. The mark, with the correction, is the validation accuracy at the best epoch, "+
-				"with its 95 %% interval over classes. Chance is that on the validation classes.", seeds),
+			Caption: fmt.Sprintf("Mean over %s, shaded from the lowest to the highest, without the "+
+				"correction of the scores. The mark, with the correction, is the validation accuracy at the "+
+				"best epoch, with its 95 %% interval over classes. Chance is that on the validation classes.",
+				seeds),
 		})
 	}
 	return figures, nil
