@@ -406,7 +406,7 @@ shorten() {
     *) others='^$' ;;
   esac
   awk '
-    /^(correction of |tried: )/ { next }
+    /^(correction: |tried: )/ { next }
     /^┌/ { held = $0; next }
     held { first = held; held = ""; if (/ settings (chosen )?that /) skip = 1; else print first }
     skip && /^(└|\*:)/ { skip = /^└/ ? 2 : skip; next }

@@ -186,6 +186,7 @@ func (r *ComparedMethods) Headline() (text string, validation float64) {
 		}
 		return list
 	}
+	named := func(m results.Method) string { return cmp.Or(lagoTitle(m.Variant), m.Title) }
 	list := r.Sorted()
 	first, others := list[0], slices.DeleteFunc(slices.Clone(list), func(m results.Method) bool {
 		return m.Name == list[0].Name || m.RunDirs != nil && slices.Equal(m.RunDirs, list[0].RunDirs)
@@ -199,10 +200,10 @@ func (r *ComparedMethods) Headline() (text string, validation float64) {
 	var undecided []string
 	for i, adjusted := range metrics.Holm(p) {
 		if differences[i].P = adjusted; results.Undecided(differences[i]) {
-			undecided = append(undecided, others[i].Label())
+			undecided = append(undecided, named(others[i]))
 		}
 	}
-	return first.Test.Headline(first.Label(), len(others) > 0, undecided), first.Val.PerClass.Mean
+	return first.Test.Headline(named(first), len(others) > 0, undecided), first.Val.PerClass.Mean
 }
 
 // find returns the position of the method with a name on the command line, -1 for none.

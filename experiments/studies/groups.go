@@ -181,7 +181,7 @@ func (r *LearnedGroups) Tables() []*table.Table {
 		"groups per attribute", r.Method, r.Dataset, format.Count(len(r.Groups), "group"),
 		format.Count(r.Attributes, "attribute"), r.Threshold, format.Percent(r.NonZero), r.PerAttribute))
 	pairs := table.New("", "pairs of attributes", "pairs",
-		fmt.Sprintf("correlated below %g, over classes", r.Below), "published").Right(3, 4)
+		fmt.Sprintf("share with correlation below %g", r.Below), "published").Right(3, 4)
 	row := func(name string, p AttributePairs, published float64) {
 		share := format.Missing
 		if p.Count > 0 {

@@ -252,11 +252,20 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	return tables
 }
 
+// lagoTitle names a variant of LAGO, "" for none.
+func lagoTitle(variant string) string {
+	if variant == "" {
+		return ""
+	}
+	return fmt.Sprintf("LAGO (%s)", variant)
+}
+
+// title names the method as comparisons do.
 func (r *MethodAccuracy) title() string {
 	if m := r.Config.Method; m.Variant() == "" {
 		return m.Entry().Title
 	}
-	return fmt.Sprintf("LAGO (%s)", r.Method)
+	return lagoTitle(r.Method)
 }
 
 // besideLAGO is the name of the row of ESZSL.

@@ -112,7 +112,7 @@ func (t *Table) Text(width, line int) string {
 	return b.String()
 }
 
-// gap is between columns without lines. No cell has it, see format.Printable.
+// gap is between columns without lines, and a space where no line ends. No cell has it, see format.Printable.
 const gap = "\x1f"
 
 // grid draws the table in the first way in which words, and cells aligned to the right, stay whole: in a box,
@@ -220,7 +220,8 @@ func (t *Table) records(width int) string {
 			}
 		}
 		if values != nil {
-			lines = append(lines, "  "+format.Wrap(strings.Join(values, "; "), width-2, 2))
+			text := strings.ReplaceAll(strings.Join(values, "; "), " %", gap+"%") // in one line
+			lines = append(lines, "  "+strings.ReplaceAll(format.Wrap(text, width-2, 2), gap, " "))
 		}
 	}
 	return strings.Join(lines, "\n")

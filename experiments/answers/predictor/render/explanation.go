@@ -155,15 +155,22 @@ func (r explanation) compared(c *predictor.Comparison, top int, f Format) sectio
 	if f != HTML {
 		s.Chart, s.Tables = nil, []*table.Table{h.table(c)}
 	}
-	s.Tables = append(s.Tables, r.termTable(c, c.Groups[:shown]))
+	s.Tables = append(s.Tables, r.termTable(c, c.Groups[:shown], f))
 	return s
 }
 
-func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group) *table.Table {
+func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group, f Format) *table.Table {
 	class, against := className(c.Class), className(c.Against)
-	t := table.New("Attributes of these groups: detected in the sample, and described for each class",
-		"attribute", "in the group", "detected", "described for "+class, "described for "+against,
-		"share of "+class, "share of "+against).Right(2, 3, 4, 5, 6, 7)
+	title := "Attributes of these groups: detected in the sample, and described for each class"
+	names := []string{
+		"described for " + class, "described for " + against, "share of " + class, "share of " + against,
+	}
+	if f == Text {
+		title = fmt.Sprintf("Attributes of these groups, described for %s (▸) and %s (◂)", class, against)
+		names = []string{"described ▸", "described ◂", "share ▸", "share ◂"}
+	}
+	t := table.New(title, append([]string{"attribute", "in the group", "detected"}, names...)...).
+		Right(2, 3, 4, 5, 6, 7)
 	for i, g := range groups {
 		if i > 0 {
 			t.Line()
@@ -175,7 +182,7 @@ func (r explanation) termTable(c *predictor.Comparison, groups []predictor.Group
 		t.Row(name)
 		t.Rows = append(t.Rows, r.rows(g)...)
 	}
-	t.Note("share of a class: the part of its score for the group that the attribute adds")
+	t.Note("share: of the score of a class for the group, the part that the attribute adds")
 	if slices.ContainsFunc(t.Rows, func(cells []any) bool { return len(cells) > 1 && cells[1] != "" }) {
 		t.Note("in the group: the part of the attribute that belongs to it")
 	}
@@ -351,7 +358,7 @@ func newChart(c *predictor.Comparison, most int) *chart {
 func (h *chart) table(c *predictor.Comparison) *table.Table {
 	t := table.New(
 		fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", h.Class, h.Against),
-		"group", "log odds", "sum so far", "◂         ▸").Right(2, 3)
+		"group", "log odds", "sum so far", "◂         ▸").Right(2, 3, 4) // bars are not wrapped
 	widest := math.Abs(c.Correction)
 	for _, g := range c.Groups[:1] {
 		widest = max(widest, math.Abs(g.Contribution))

@@ -56,7 +56,7 @@ func TestText(t *testing.T) {
 	testkit.WantText(t, text,
 		"sample 7 of birds is predicted as Black billed Cuckoo, 59.7 %, which is wrong. Runner-up: White breasted Nuthatch, 27.1 %. True class: Prothonotary Warbler, 13.2 %, rank 3.",
 		"semantic-hard trained on birds; candidates: classes (3)", "For Black billed Cuckoo over Prothonotary Warbler, the true class: ",
-		". Log odds: +0.79.", "each +0.69 doubles the odds of Black billed Cuckoo over White breasted Nuthatch", "share of a class: ", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
+		". Log odds: +0.79.", "each +0.69 doubles the odds of Black billed Cuckoo over White breasted Nuthatch", "share: of the score of a class", "Black billed Cuckoo against White breasted Nuthatch, the runner-up", "Black billed Cuckoo against Prothonotary Warbler, the true class",
 		"│ 1 other group │", "│ sum │ +0.79 │", "│ solid │ 0.60 │ 0.90 │ 0.60 │", // detected, and described for both classes
 		"│ none of the group │",
 	)
