@@ -109,7 +109,7 @@ func (r *PaperTables) Tables() []*table.Table {
 	first.Header = []string{"method", "test", "s.e.m.", "95 % over classes", "published"}
 	test := r.Result.Test
 	first.Right(2, 3, 4, 5).
-		Row(fmt.Sprintf("LAGO (%s)", r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(),
+		Row(lagoTitle(r.Result.Variant), test.PerClass.MeanText(), test.PerClass.SEMText(),
 			test.Interval, cmp.Or(r.Result.Published, format.Missing)).
 		Note("%s was chosen by its validation accuracy. Only this line is the result: choosing by the\n"+
 			"test accuracies above would be choosing on the test classes.", r.Result.Variant)
