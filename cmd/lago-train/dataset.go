@@ -42,35 +42,22 @@ func datasetListCommand() *cli.Command {
 func describeCommand() *cli.Command {
 	var o dataOptions
 	var from catalog.Sources
-	var order bool
-	var csvFile string
-	var files outputs
 	list := slices.Concat(o.dataSettings(), setting.List{
 		setting.Raw("from", &from.From, ""),
 		setting.Switch("dry_run", &from.DryRun, false).Needs("from"),
 		setting.Switch("draft", &from.Draft, false).Needs("from"),
 		setting.Switch("all", &from.All, false).Needs("from", "empty"),
 		setting.Raw("like", &from.Like, ""),
-		setting.Switch("order", &order, false).Excludes("like", "from", "empty"),
 	}.In(inputGroup).Common(), setting.List{
 		setting.Choice("empty", &from.Empty, "", descriptions.Empties...).In(classGroup).Common().
 			Noted("as it is"),
-		setting.Raw("csv", &csvFile, "").In(outputGroup).Needs("order"),
-		files.setting(),
 	})
 	run := func(c *cli.Context, name string) error {
-		if !order {
-			r, err := catalog.Describe(c.Context, name, from, o.Options)
-			if from.DryRun {
-				r.Next = typed(c, "dry_run")
-			}
-			return o.print(r, err)
+		r, err := catalog.Describe(c.Context, name, from, o.Options)
+		if from.DryRun {
+			r.Next = typed(c, "dry_run")
 		}
-		q, err := catalog.Order(c.Context, name, o.Options)
-		if err == nil {
-			err = files.WriteRows(csvFile, q.Rows())
-		}
-		return o.print(q, err)
+		return o.print(r, err)
 	}
 	return &cli.Command{
 		Name: "describe", ArgsUsage: "NAME|DIR", Flags: flags(list), Action: interruptible(withArgument(run)),

@@ -2,7 +2,7 @@
 // classes from descriptions by attributes.
 //
 // It turns flags into the configurations of the packages experiments and dataset, and prints their
-// results. main.go has the program and its help; flag.go makes flags of settings; cli.go has what urfave/cli
+// results. main.go has the program and its help; cli.go makes flags of settings, and has what urfave/cli
 // lacks; output.go writes the files of users.
 package main
 
@@ -147,8 +147,8 @@ func complete(c *cli.Command, path string, general []cli.Flag, all bool) {
 
 // place is that of a flag in the help: first what a command works on, and what all commands have last.
 func place(flag string) int {
-	first := []string{"model", "dataset", "sample", "features", "image", "images", "list", "weights", "candidates"}
-	last := []string{"data_dir", "out", "jobs", "json", "quiet", "help", "help_all", "version"}
+	first := strings.Fields("model dataset sample features image images list weights candidates")
+	last := strings.Fields("data_dir out jobs json quiet help help_all version")
 	if i := slices.Index(first, flag); i >= 0 {
 		return i - len(first)
 	}

@@ -180,33 +180,6 @@ type Sources struct {
 	Empty descriptions.Empty
 }
 
-// Order returns the order in which a class of a data set is best described.
-func Order(ctx context.Context, name string, o Options) (q check.Questionnaire, err error) {
-	dir, err := Folder(name, o)
-	if err != nil {
-		return q, err
-	}
-	if dir != "" {
-		t, err := openlayout.ReadDescriptions(ctx, dir)
-		if err != nil {
-			return q, err
-		}
-		if len(t.Attributes) == 0 {
-			err = &invalid.Error{Where: dir, Want: "attributes to put into an order", Got: "none"}
-			return q, WithNext(ctx, err, name, o)
-		}
-		q = check.NewQuestionnaire(t)
-		q.Next = "lago-train serve " + o.Named(name)
-		return q, nil
-	}
-	o.Undecided = true
-	d, err := Open(ctx, name, o)
-	if err != nil {
-		return q, err
-	}
-	return check.NewQuestionnaire(descriptions.TableOf(d)), nil
-}
-
 // Describe completes attributes.csv and classes.csv of a data set in the open layout: the classes of
 // its samples, attributes without values, and traits are added. What is described is kept.
 func Describe(ctx context.Context, name string, from Sources, o Options) (r Described, err error) {
@@ -316,8 +289,8 @@ func (r Described) Tables() (list []*table.Table) {
 	t.Note("added: %s, %s", format.Count(r.AddedClasses, "class"),
 		format.Count(r.AddedAttributes, "attribute"))
 	if r.Attributes == 0 {
-		t.Note("attributes come from a table of traits (--from FILE), from a similar data set (--like NAME), or " +
-			"are entered on the page of lago-train serve")
+		t.Note("attributes come from a table of traits (--from FILE), from a similar data set (--like " +
+			"NAME), or are entered on the page of lago-train serve")
 	}
 	if r.Filled > 0 {
 		t.Note("filled: no in %s; classes.csv as it was is %s", format.Count(r.Filled, "empty cell"), r.Kept)

@@ -34,7 +34,7 @@ var (
 		(*checker).confusable, (*checker).unused, (*checker).scales, (*checker).few, (*checker).drafts,
 	}
 	useChecks = []func(*checker){
-		(*checker).spreads, (*checker).undescribed, (*checker).attributes,
+		(*checker).undescribed, (*checker).attributes,
 		(*checker).someLabels, (*checker).order, (*checker).samples, (*checker).leaks,
 	}
 )

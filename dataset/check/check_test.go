@@ -142,13 +142,6 @@ func TestWarnings(t *testing.T) {
 			}
 			fill(d, 3, func(i, z int) float32 { return 170.5 + float32(i*i%9) })
 		}, []string{`features, column 4: expected columns of similar size, found 99.7 % of the squares of all in this one, with a mean of 173. To bring`}},
-		{"times beside features", func(d *dataset.Dataset) {
-			d.Features = dataset.NewMatrix[float32](d.Features.Rows, 24)
-			for i := range d.Features.Data {
-				d.Features.Data[i] = float32(i*i%11) - 5
-			}
-			fill(d, 3, func(i, z int) float32 { return 13 * (float32(i*i%11) - 4.5) })
-		}, []string{`features: expected columns of similar standard deviation, found more than 10 times the median in column 3 (from 0). What is no feature, such as a time, is left out. In NumPy, x = numpy.delete(x, [3], axis=1)`}},
 		{"far from zero", func(d *dataset.Dataset) {
 			for i := range d.Features.Data {
 				d.Features.Data[i] += 273.5

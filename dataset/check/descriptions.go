@@ -13,7 +13,6 @@ import (
 	"github.com/lago-train/lago-train/internal/format"
 	"github.com/lago-train/lago-train/internal/invalid"
 	"github.com/lago-train/lago-train/internal/parallel"
-	"github.com/lago-train/lago-train/internal/table"
 )
 
 // Descriptions says what descriptions lack, and which classes they hardly distinguish.
@@ -315,16 +314,6 @@ func DoubtRows(d *dataset.Dataset) [][]string {
 	return rows
 }
 
-// Questionnaire is the order in which a class that is not described yet is best described: each question
-// tells most, for each of its entries, of what those before it leave open. Its JSON keys are stable.
-type Questionnaire struct {
-	Groups     []Question `json:"groups"`     // asked whole; empty without groups
-	Attributes []Question `json:"attributes"` // asked one by one
-	Measured   bool       `json:"measured"`   // false: the order is that of the file
-	Whole      bool       `json:"whole"`      // false: there are too many entries to measure the order
-	Next       string     `json:"-"`          // command to type next
-}
-
 // Question is a group or an attribute. Its JSON keys are stable.
 type Question struct {
 	Name    string `json:"name"`
@@ -336,31 +325,6 @@ type Question struct {
 
 // LeastOrdered is the number of described classes from which their entries say how attributes go together.
 const LeastOrdered = 10
-
-// NewQuestionnaire returns that of a table.
-func NewQuestionnaire(t *descriptions.Table) Questionnaire {
-	u, described, groups := t.Values(), 0, t.Groups()
-	for z := range u.Rows {
-		if dataset.Described(u.Row(z)) > 0 {
-			described++
-		}
-	}
-	q := Questionnaire{Groups: []Question{}, Attributes: []Question{}, Whole: impute.Together(u)}
-	q.Measured = described >= LeastOrdered && q.Whole
-	var g *impute.Gaussian
-	if q.Measured {
-		g = impute.Fit(u)
-	}
-	if len(groups) > 1 || len(groups) == 1 && groups[0].Name != "" {
-		q.Groups = Ask(g, groups)
-	}
-	single := make([]descriptions.Group, len(t.Attributes))
-	for m, a := range t.Attributes {
-		single[m] = descriptions.Group{Name: a.Name, Members: []int{m}}
-	}
-	q.Attributes = append(q.Attributes, Ask(g, single)...)
-	return q
-}
 
 // Ask orders groups of attributes by what they tell, or, without a Gaussian, leaves them in their order.
 func Ask(g *impute.Gaussian, groups []descriptions.Group) []Question {
@@ -381,55 +345,4 @@ func Ask(g *impute.Gaussian, groups []descriptions.Group) []Question {
 		order[i].Name, order[i].Entries = groups[k].Name, entries
 	}
 	return order
-}
-
-// Rows are the questions as lines of CSV.
-func (q Questionnaire) Rows() [][]string {
-	rows := [][]string{{"kind", "name", "entries", "explained"}}
-	for i, asked := range slices.Concat(q.Groups, q.Attributes) {
-		kind, explained := "group", ""
-		if i >= len(q.Groups) {
-			kind = "attribute"
-		}
-		if asked.Explained != nil {
-			explained = fmt.Sprintf("%.4f", *asked.Explained)
-		}
-		rows = append(rows, []string{kind, asked.Name, fmt.Sprint(asked.Entries), explained})
-	}
-	return rows
-}
-
-// Tables are those of the groups and of the attributes.
-func (q Questionnaire) Tables() (list []*table.Table) {
-	add := func(title, column string, questions []Question) {
-		if len(questions) == 0 {
-			return
-		}
-		t := table.New(title, column, "entries so far", "explained so far").Right(2, 3)
-		for _, q := range questions {
-			explained := "-"
-			if q.Explained != nil {
-				explained = format.Percent(*q.Explained)
-			}
-			t.Row(q.Name, fmt.Sprint(q.Entries), explained)
-		}
-		list = append(list, t)
-	}
-	add("groups, each asked whole", "group", q.Groups)
-	add("attributes, asked one by one", "attribute", q.Attributes)
-	if len(list) == 0 {
-		return nil
-	}
-	last := list[len(list)-1]
-	if !q.Measured {
-		reason := "it is measured from ten described classes on."
-		if !q.Whole {
-			reason = "there are too many classes and attributes to measure it."
-		}
-		last.Note("The order is that of the file: %s", reason)
-	}
-	if q.Next != "" {
-		last.Note("next: %s", q.Next)
-	}
-	return list
 }

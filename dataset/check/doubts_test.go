@@ -11,6 +11,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/check"
 	"github.com/lago-train/lago-train/dataset/descriptions"
+	"github.com/lago-train/lago-train/dataset/impute"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/internal/testkit/tiny"
 )
@@ -28,19 +29,16 @@ func TestFindDoubts(t *testing.T) {
 	testkit.Equal(t, "text", text, `class "owl", attribute "fur": yes, expected about 3 %: three similar classes have no`)
 }
 
-// With ten classes groups and attributes are ordered by what they tell; with fewer the order is the file's.
-func TestQuestionnaire(t *testing.T) {
-	d := tables(t)["glyphs"]
-	table := descriptions.TableOf(d)
-	q := check.NewQuestionnaire(table)
-	if n := len(q.Groups); !q.Measured || n != len(d.Groups) || *q.Groups[0].Explained >= *q.Groups[n-1].Explained || *q.Groups[n-1].Explained < 0.99 {
-		t.Errorf("found %+v, expected all groups, which explain more and more", q.Groups)
+// Groups are ordered by what they tell; without a Gaussian the order is the file's.
+func TestAsk(t *testing.T) {
+	table := descriptions.TableOf(tables(t)["glyphs"])
+	groups := table.Groups()
+	q := check.Ask(impute.Fit(table.Values()), groups)
+	if n := len(q); n != len(groups) || *q[0].Explained >= *q[n-1].Explained || *q[n-1].Explained < 0.99 {
+		t.Errorf("found %+v, expected all groups, which explain more and more", q)
 	}
-	testkit.Equal(t, "lines of CSV", len(q.Rows()), 1+len(d.Groups)+len(d.Attributes))
-	table.Classes, table.Cells = table.Classes[:9], table.Cells[:9]
-	few := check.NewQuestionnaire(table)
-	if few.Measured || few.Attributes[5].Name != d.Attributes[5].Name || few.Attributes[5].Explained != nil {
-		t.Errorf("found %+v, expected the order of the file", few.Attributes[5])
+	if few := check.Ask(nil, groups); few[5].Name != groups[5].Name || few[5].Explained != nil {
+		t.Errorf("found %+v, expected the order of the file", few[5])
 	}
 }
 

@@ -1,14 +1,12 @@
 package check
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,38 +60,6 @@ func (c *checker) scales() {
 		c.report("offset", "features", "values around zero", fmt.Sprintf("means that are %.3g standard "+
 			"deviations from it (median; %.3g by root mean square)", median, common), hint)
 	}
-}
-
-// spreads reports the few columns whose values spread far more than those of the others, such as times beside
-// features. Methods that whiten or standardise are misled by them as well.
-func (c *checker) spreads() {
-	const mostSpread, oneOf = 10, 20
-	_, variance := moments(c.Features, c.Features.AllRows())
-	if len(variance) == 0 {
-		return
-	}
-	median := slices.Sorted(slices.Values(variance))[len(variance)/2]
-	var columns []int
-	var names []string
-	for j, v := range variance {
-		if v > mostSpread*mostSpread*median {
-			columns = append(columns, j)
-			if len(c.Columns) > j {
-				names = append(names, strconv.Quote(c.Columns[j]))
-			}
-		}
-	}
-	if median == 0 || len(columns) == 0 || oneOf*len(columns) > len(variance) {
-		return
-	}
-	hint := fmt.Sprintf("In NumPy, x = numpy.delete(x, [%s], axis=1)", format.Join(columns))
-	if names != nil {
-		hint = fmt.Sprintf("In pandas, df = df.drop(columns=[%s])", strings.Join(names, ", "))
-	}
-	in := cmp.Or(strings.Join(names, ", "), "column "+format.Join(columns)+" (from 0)")
-	c.report("spread", "features", "columns of similar standard deviation",
-		fmt.Sprintf("more than %d times the median in %s", mostSpread, in),
-		"What is no feature, such as a time, is left out. "+hint)
 }
 
 // moments returns the mean and the variance of each column over some rows.
