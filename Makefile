@@ -101,10 +101,10 @@ docs-check:
 # What is read from ../shared: the data sets as released, and the features and crops of all reference
 # photographs, against PyTorch's; and the whole way of the page with photographs of 28 species. Needs the
 # folder, and Chromium.
-data-check:
+data-check: axe
 	$(GO) test -count=1 -tags shared ./dataset/check ./dataset/images ./dataset/xlsa17 ./experiments/runs/config
 	$(GO) test -count=1 -tags shared -v -timeout 30m -run 'Reference|Photographs|VisionTransformers' ./model/network/... ./experiments/answers/extract
-	$(GO) test -count=1 -tags shared,chromium -timeout 30m -run WholeWayInBrowser ./cmd/lago-train
+	LAGO_AXE="$(AXE)" $(GO) test -count=1 -tags shared,chromium -timeout 30m -run WholeWayInBrowser ./cmd/lago-train
 
 # Every method with permuted class descriptions, on cub127 of ../shared/data: the accuracy must fall to chance.
 chance-check:

@@ -36,7 +36,7 @@ func TestWholeWayInBrowser(t *testing.T) {
 	run("dataset", "describe", "birds", "--like", "cub127")
 
 	draft := testkit.Must(filepath.Abs("../../dataset/descriptions/testdata/draft.csv"))(t)
-	testkit.WantText(t, run("dataset", "describe", "birds", "--from", draft), "groups of classes are to be checked")
+	testkit.WantText(t, run("dataset", "describe", "birds", "--from", draft, "--draft"), "groups of classes are to be checked")
 	run("run", "--dataset", "birds", "--seeds", "1", "--epochs", "40", "--out", runs)
 
 	m := filepath.Join(runs, "latest")
