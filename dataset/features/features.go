@@ -130,14 +130,8 @@ func openNPY(ctx context.Context, path string) (*Reader, error) {
 
 // Read fills block from the next rows and returns how many it filled. These are fewer
 // than the block has only at the end or with an error; at the end there are none, and the
-// error is io.EOF. A block with other than Cols columns is an error.
+// error is io.EOF. The block has Cols columns.
 func (r *Reader) Read(block dataset.Matrix[float32]) (n int, err error) {
-	if block.Cols != r.cols {
-		return 0, &invalid.Error{
-			Where: r.path, Field: "features", Want: fmt.Sprintf("%d of each sample", block.Cols),
-			Got: fmt.Sprint(r.cols),
-		}
-	}
 	for n := range block.Rows {
 		bad, err := r.next(block.Row(n))
 		switch {

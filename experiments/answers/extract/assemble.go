@@ -227,10 +227,7 @@ func (w *work) record(ctx context.Context) (r *openlayout.Extraction, classes in
 			return nil, 0, cmp.Or(ctx.Err(), err)
 		}
 		// Earlier versions had a bounding box in place of nil: extractions without one are the same.
-		line, err := json.Marshal([]any{m.ID, m.Class, content, nil})
-		if err != nil {
-			return nil, 0, err
-		}
+		line, _ := json.Marshal([]any{m.ID, m.Class, content, nil}) // texts always are JSON
 		sum.Write(line)
 		w.sums = append(w.sums, content)
 		known[m.Class] = true

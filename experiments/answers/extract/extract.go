@@ -324,10 +324,7 @@ func (w *work) isDone(part int) bool {
 }
 
 func (w *work) writePart(part int, x []float32, reasons []string) error {
-	text, err := json.Marshal(reasons)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(reasons) // texts always are JSON
 	t := safetensors.Tensor{Name: "features", Shape: []int{len(reasons), w.dims}, F32: x}
 	return fileio.Write(w.partFile(part), func(to io.Writer) error {
 		return safetensors.Write(to, []safetensors.Tensor{t}, map[string]string{"reasons": string(text)})

@@ -71,9 +71,6 @@ func FullPlan(variants []config.Config, baselines []string, like config.Config,
 	return p, nil
 }
 
-// chooses reports whether the validation classes choose the settings of the arm.
-func (a Arm) chooses() bool { return len(a.Starts) > 1 || a.Tune >= MinBudget }
-
 // EpochSource says where the number of epochs of a test stage comes from.
 type EpochSource int
 
@@ -234,7 +231,7 @@ func (o *Outcome) divide(l *Lab, p Plan, arm Arm) (err error) {
 		o.Folds = folds
 		return nil
 	}
-	if p.Stage == config.DevThenTest && !arm.chooses() {
+	if p.Stage == config.DevThenTest && len(arm.Starts) == 1 && arm.Tune < MinBudget { // nothing to choose
 		o.Source = FixedEpochs
 	}
 	if o.Source == DevStage && val < least {
