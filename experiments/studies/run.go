@@ -428,8 +428,8 @@ func (r *MethodAccuracy) curves(curves []train.Curve) *plot.Lines {
 	validated := "validation samples, among " + format.Count(r.Val.Classes/r.Val.Parts, "class")
 	return &plot.Lines{X: "epoch", Y: results.AccuracyAxis, Chance: chance, Series: []plot.Series{
 		{Name: trained, Condition: plot.Dashed, Points: training},
-		{Name: validated, Method: plot.Focus, Points: validation},
-		{Name: "best epoch", Method: plot.Focus, Measured: true, Points: []plot.Point{mark}},
+		{Name: validated, Focus: true, Points: validation},
+		{Name: "best epoch", Focus: true, Measured: true, Points: []plot.Point{mark}},
 	}}
 }
 

@@ -25,7 +25,7 @@ type Lines struct {
 type Series struct {
 	Name      string
 	Panel     string // of lines, "" for the only one
-	Method    string // has its hue; grey for an unknown one. In rows, those with focus have it
+	Focus     bool   // coloured, others are grey; in rows that of the row counts
 	Condition Condition
 	Points    []Point // X ascending
 	// Measured draws each point of a line with an error bar from Low to High, otherwise the line has a band.
@@ -248,13 +248,11 @@ func (d *Dots) chart() *chart {
 		})
 		for i, s := range p.Series {
 			y := lane * (float64(len(p.Series)-1)/2 - float64(i))
-			if s.Method = ""; i > 0 && k == len(panels)-1 {
+			if s.Focus = false; i > 0 && k == len(panels)-1 {
 				c.explain(s.Name, &plotter.Scatter{GlyphStyle: s.glyph()})
 			}
 			for _, q := range s.Points {
-				if s.Method = ""; d.Rows[int(q.X)].Focus {
-					s.Method = Focus
-				}
+				s.Focus = d.Rows[int(q.X)].Focus
 				xy := plotter.XYs{{X: place(q.Y), Y: y - q.X}}
 				ends := plotter.XErrors{{Low: place(q.Y) - place(q.Low), High: place(q.High) - place(q.Y)}}
 				c.Add(&plotter.XErrorBars{

@@ -2,9 +2,8 @@
 // bands or error bars, and dots with error bars. WriteFiles writes SVG; ForPage draws for an
 // HTML page in the page's colours.
 //
-// A figure has one accent colour for what it is about, and grey for the rest, unless the hue of
-// lines is their method, the same in every figure. Dashes and markers are conditions. Axes of
-// percentages stay within 0 and 100.
+// A figure has one accent colour for what it is about, and grey for the rest. Dashes and markers are
+// conditions. Axes of percentages stay within 0 and 100.
 package plot
 
 import (
@@ -135,6 +134,8 @@ var (
 	ink   = color.NRGBA{0, 0, 0, 255}
 	soft  = color.NRGBA{136, 136, 136, 255}
 	faint = color.NRGBA{221, 221, 221, 255}
+	// for what a figure is about, of Okabe & Ito (2008), for colour-blind readers
+	accent = color.NRGBA{0, 114, 178, 255}
 
 	gridLine  = draw.LineStyle{Color: faint, Width: 0.5}
 	thinLine  = draw.LineStyle{Color: soft, Width: 0.5, Dashes: []vg.Length{2, 2}}
@@ -143,9 +144,6 @@ var (
 		Handler: plot.DefaultTextHandler,
 	}
 )
-
-// Focus is the Method of what a figure is about, where hue does not tell methods apart: others are grey.
-const Focus = "focus"
 
 // Condition is a marker and a dash pattern.
 type Condition int
@@ -159,28 +157,9 @@ const (
 	conditions
 )
 
-// hues are those of methods; the variants of LAGO have colours of Okabe & Ito (2008), for colour-blind
-// readers. All contrast with white and with the dark background of pages.
-var hues = map[string]color.NRGBA{
-	Focus: {0, 114, 178, 255},
-
-	"singletons":    {0, 158, 115, 255},
-	"semantic-hard": {0, 114, 178, 255},
-	"k-soft":        {213, 94, 0, 255},
-	"semantic-soft": {204, 121, 167, 255},
-
-	"eszsl":  {230, 159, 0, 255},
-	"ale":    {86, 180, 233, 255},
-	"sync":   {138, 111, 209, 255},
-	"sje":    {166, 118, 29, 255},
-	"devise": {102, 166, 30, 255},
-	"dap":    {231, 41, 138, 255},
-	"kernel": {160, 140, 0, 255},
-}
-
 func (s Series) color() color.NRGBA {
-	if hue, ok := hues[s.Method]; ok {
-		return hue
+	if s.Focus {
+		return accent
 	}
 	return soft
 }

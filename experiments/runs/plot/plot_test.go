@@ -44,8 +44,8 @@ func texts(t *testing.T, p Picture) (list []string) {
 
 func learning() *Lines {
 	return &Lines{X: "epoch", Y: "accuracy (%)", Chance: 10, Series: []Series{
-		{Name: "train", Method: "k-soft", Condition: Dashed, Points: []Point{{1, 20, 18, 22}, {2, 60, 55, 65}, {3, 81, 80, 82}}},
-		{Name: "val", Method: "k-soft", Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}},
+		{Name: "train", Focus: true, Condition: Dashed, Points: []Point{{1, 20, 18, 22}, {2, 60, 55, 65}, {3, 81, 80, 82}}},
+		{Name: "val", Focus: true, Points: []Point{{1, 10, 8, 12}, {2, 40, 35, 45}, {3, 30, 25, 35}}},
 	}}
 }
 

@@ -274,7 +274,7 @@ func (a *Accuracies) lines(shown []Row) *plot.Lines {
 		if r.Reference {
 			continue
 		}
-		s := plot.Series{Method: plot.Focus, Measured: true}
+		s := plot.Series{Focus: true, Measured: true}
 		s.Name = cmp.Or(r.line(), methods.TitleOf(a.Method))
 		if a.overDraws() {
 			s.Name, s.Panel = "with noise", methods.TitleOf(r.line())

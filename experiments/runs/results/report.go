@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +40,6 @@ var (
 type Report struct {
 	Dir      string
 	Datasets []*DatasetReport
-	Programs []string // and machines that trained the runs
 	Summary  ReportSummary
 }
 
@@ -96,7 +94,7 @@ func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Report{Dir: dir, Programs: programs(runs), Summary: ReportSummary{
+	p := &Report{Dir: dir, Summary: ReportSummary{
 		Figures: []string{}, Stored: []ShownResult{}, Missing: append(missing, lab.MissingOf(runs)...),
 	}}
 	for _, s := range stored {
@@ -232,22 +230,6 @@ func (p *Report) Figures() (list []plot.Figure) {
 		for _, s := range d.Sections {
 			add(d, s.Figures...)
 		}
-	}
-	return list
-}
-
-// programs describes the programs and machines that trained runs, with the number of runs.
-func programs(runs []lab.Run) (list []string) {
-	count := map[string]int{}
-	for _, r := range runs {
-		if record, err := train.ReadRecord(r.Dir); err == nil { // otherwise the run is listed as missing
-			v := record.Versions
-			count[fmt.Sprintf("lago-train %s, %s, %s, %s", cmp.Or(v["revision"], v["lago-train"]), v["go"],
-				v["platform"], record.BLAS)]++
-		}
-	}
-	for _, program := range slices.Sorted(maps.Keys(count)) {
-		list = append(list, program+": "+format.Count(count[program], "run"))
 	}
 	return list
 }

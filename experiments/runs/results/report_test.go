@@ -104,7 +104,7 @@ func TestReport(t *testing.T) {
 	}
 	testkit.Equal(t, "sections", sections, []string{"run", "reproduction", "compare", "rotation", "ablation", "sweep-k", "noise", "searched"})
 	page, text := render(t, p)
-	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables", "lago-train (devel), go1.")
+	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables")
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
 	testkit.WantText(t, page, `<h1 id="data-0">simulated-small: LAGO (k-soft), 50.0 % on 4 unseen classes, cannot be ranked against ESZSL</h1>`)
