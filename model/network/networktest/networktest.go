@@ -3,6 +3,7 @@
 package networktest
 
 import (
+	"fmt"
 	"image"
 	_ "image/png" // crops
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lago-train/lago-train/dataset"
@@ -88,3 +90,117 @@ func CheckFeatures(t *testing.T, w network.Network, n int, crops, reference stri
 		}
 	}
 }
+
+// Layer makes the tensors of a convolution, out x in x size x size, and of the batch
+// normalisation after it, which is weaker at the end of a block.
+func Layer(conv, norm string, out, in, size int, endsBlock bool) []safetensors.Tensor {
+	scale := 1.0
+	if endsBlock {
+		scale = 4
+	}
+	bound := math.Sqrt(6 / float64(in*size*size))
+	tenth := func(u float64) float64 { return u / 10 }
+	return []safetensors.Tensor{
+		tensor(conv+".weight", func(u float64) float64 { return u * bound }, out, in, size, size),
+		tensor(norm+".weight", func(u float64) float64 { return (1 + u/4) / scale }, out),
+		tensor(norm+".bias", tenth, out),
+		tensor(norm+".running_mean", tenth, out),
+		tensor(norm+".running_var", func(u float64) float64 { return 1 + u/2 }, out),
+	}
+}
+
+// WriteResNet18 writes the weights of a ResNet-18.
+func WriteResNet18(path string) error {
+	tensors := Layer("conv1", "bn1", 64, 3, 7, false)
+	in := 64
+	for stage := range 4 {
+		out := 64 << stage
+		for block := range 2 {
+			name := fmt.Sprintf("layer%d.%d.", stage+1, block)
+			tensors = append(tensors, Layer(name+"conv1", name+"bn1", out, in, 3, false)...)
+			tensors = append(tensors, Layer(name+"conv2", name+"bn2", out, out, 3, true)...)
+			if in != out {
+				tensors = append(tensors,
+					Layer(name+"downsample.0", name+"downsample.1", out, in, 1, false)...)
+			}
+			in = out
+		}
+	}
+	return write(path, tensors)
+}
+
+// Transformer is the size of a vision transformer: the projection is 0 for DINOv2.
+type Transformer struct{ Width, Depth, Patch, Grid, Projection int }
+
+// Transformers are those of the reference.
+var Transformers = map[string]Transformer{
+	"dinov2-tiny": {128, 2, 14, 37, 0}, "dinov2-small": {384, 12, 14, 37, 0},
+	"clip-tiny": {128, 2, 32, 7, 64}, "clip-vit-base-patch32": {768, 12, 32, 7, 512},
+}
+
+// Tensors makes the weights of a vision transformer.
+func (s Transformer) Tensors() (list []safetensors.Tensor) {
+	d := s.Width
+	add := func(name string, shape ...int) {
+		list = append(list, tensor(name, func(u float64) float64 {
+			switch {
+			case strings.Contains(name, "token") || strings.Contains(name, "position") ||
+				strings.Contains(name, "class_embedding"):
+				return u / 2
+			case strings.Contains(name, "lambda1"):
+				return (1 + u/4) / 4
+			case strings.Contains(name, "norm") && strings.HasSuffix(name, "weight"):
+				return 1 + u/4
+			case strings.Contains(name, "norm") || strings.HasSuffix(name, "bias"):
+				return u / 10
+			}
+			fanIn := 1
+			for _, size := range shape[1:] {
+				fanIn *= size
+			}
+			return u * math.Sqrt(3/float64(fanIn))
+		}, shape...))
+	}
+	norm := func(name string) { add(name+".weight", d); add(name+".bias", d) }
+	linear := func(name string, out, in int) { add(name+".weight", out, in); add(name+".bias", out) }
+	if s.Projection == 0 {
+		add("embeddings.cls_token", 1, 1, d)
+		add("embeddings.mask_token", 1, d)
+		add("embeddings.position_embeddings", 1, 1+s.Grid*s.Grid, d)
+		add("embeddings.patch_embeddings.projection.weight", d, 3, s.Patch, s.Patch)
+		add("embeddings.patch_embeddings.projection.bias", d)
+	} else {
+		add("vision_model.embeddings.class_embedding", d)
+		add("vision_model.embeddings.patch_embedding.weight", d, 3, s.Patch, s.Patch)
+		add("vision_model.embeddings.position_embedding.weight", 1+s.Grid*s.Grid, d)
+		norm("vision_model.pre_layrnorm")
+	}
+	for i := range s.Depth {
+		layer, parts, norms, out := fmt.Sprintf("encoder.layer.%d.", i), "attention.attention.query "+
+			"attention.attention.key attention.attention.value", "norm", "attention.output.dense"
+		if s.Projection > 0 {
+			layer, parts, norms, out = fmt.Sprintf("vision_model.encoder.layers.%d.",
+				i), "self_attn.q_proj self_attn.k_proj self_attn.v_proj", "layer_norm", "self_attn.out_proj"
+		} else {
+			add(layer+"layer_scale1.lambda1", d)
+			add(layer+"layer_scale2.lambda1", d)
+		}
+		norm(layer + norms + "1")
+		norm(layer + norms + "2")
+		for _, part := range append(strings.Fields(parts), out) {
+			linear(layer+part, d, d)
+		}
+		linear(layer+"mlp.fc1", 4*d, d)
+		linear(layer+"mlp.fc2", d, 4*d)
+	}
+	if s.Projection == 0 {
+		norm("layernorm")
+		return list
+	}
+	norm("vision_model.post_layernorm")
+	add("visual_projection.weight", s.Projection, d)
+	return list
+}
+
+// WriteTransformer writes the weights of one of the Transformers.
+func WriteTransformer(path, name string) error { return write(path, Transformers[name].Tensors()) }
