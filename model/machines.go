@@ -41,32 +41,30 @@ type Machine[T Float] struct {
 func NewWMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (
 	*Machine[T], error,
 ) {
-	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.W.Rows},
-		(*Machine[T]).buildW)
+	return newMachine(c, classes, params, batch, params.W.Rows, (*Machine[T]).buildW)
 }
 
 // NewVMachine compiles the graph in which V trains.
 func NewVMachine[T Float](c Config, classes *Description, params *Parameters[T], batch int) (
 	*Machine[T], error,
 ) {
-	return newMachine(c, classes, params, matrix.Matrix[T]{Rows: batch, Cols: params.V.Rows},
-		(*Machine[T]).buildV)
+	return newMachine(c, classes, params, batch, params.V.Rows, (*Machine[T]).buildV)
 }
 
-// newMachine returns the machine of a graph for batches of the size of x. build writes the graph up
-// to the loss, and returns what trains.
-func newMachine[T Float](c Config, classes *Description, params *Parameters[T], x matrix.Matrix[T],
+// newMachine returns the machine of a graph for batches of samples x cols. build writes the graph up to the
+// loss, and returns what trains.
+func newMachine[T Float](c Config, classes *Description, params *Parameters[T], samples, cols int,
 	build func(*Machine[T], *G.ExprGraph) []*G.Node,
 ) (*Machine[T], error) {
 	k, err := c.check(classes, params.V.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if x.Rows < 1 {
-		return nil, expected("batch", x.Rows, "at least 1 sample")
+	if samples < 1 {
+		return nil, expected("batch", samples, "at least 1 sample")
 	}
 	m := &Machine[T]{config: c, classes: classes, params: params, k: k, allBXE: output[T]()}
-	m.X, m.y = matrix.New[T](x.Rows, x.Cols), matrix.New[T](x.Rows, classes.U.Rows)
+	m.X, m.y = matrix.New[T](samples, cols), matrix.New[T](samples, classes.U.Rows)
 
 	building.Lock()
 	defer building.Unlock()

@@ -75,9 +75,9 @@ func eachMethod(t *testing.T, entries []methods.Entry, test func(*testing.T, fun
 	t.Helper()
 	for _, b := range entries {
 		t.Run(b.Name, func(t *testing.T) {
-			l := learner(t, b.New(), 1)
+			l := learner(t, b.Default().Method, 1)
 			epochs(t, l, 1, 2)
-			test(t, b.New, l.Model(), examples())
+			test(t, func() method.Method { return b.Default().Method }, l.Model(), examples())
 		})
 	}
 }
@@ -126,8 +126,8 @@ func values(l method.Learner) (values []float32) {
 // does. A learner also keeps the settings that it was made with.
 func TestSeedAndState(t *testing.T) {
 	for _, b := range methods.All {
-		changed := b.New()
-		whole, part, resumed, other := learner(t, b.New(), 1), learner(t, b.New(), 1), learner(t, changed, 1), learner(t, b.New(), 2)
+		changed := b.Default().Method
+		whole, part, resumed, other := learner(t, b.Default().Method, 1), learner(t, b.Default().Method, 1), learner(t, changed, 1), learner(t, b.Default().Method, 2)
 		for _, s := range changed.Settings() {
 			if n := len(s.Search); n > 0 {
 				s.Set(s.Search[n-1])
@@ -195,9 +195,9 @@ func TestModelsRefuse(t *testing.T) {
 func TestCacheChangesNothing(t *testing.T) {
 	for _, b := range baselines {
 		cached := examples()
-		for i, s := range b.New().Settings() {
+		for i, s := range b.Default().Method.Settings() {
 			for _, v := range s.Search {
-				m := b.New()
+				m := b.Default().Method
 				m.Settings()[i].Set(v)
 				with, alone := baselinetest.Learner(t, m, cached, 1), learner(t, m, 1)
 				epochs(t, with, 1, 1)
@@ -211,7 +211,7 @@ func TestCacheChangesNothing(t *testing.T) {
 // The fields of the methods are settings.
 func TestSettings(t *testing.T) {
 	for _, b := range baselines {
-		m := b.New()
+		m := b.Default().Method
 		var fields map[string]any
 		testkit.NoError(t, json.Unmarshal(testkit.Must(json.Marshal(m))(t), &fields))
 		testkit.Equal(t, "settings of "+b.Name, slices.Sorted(slices.Values(m.Settings().Keys())), slices.Sorted(maps.Keys(fields)))

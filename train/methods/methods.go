@@ -71,13 +71,6 @@ func with[T any, M method.Method](construct func(T) M, which T) func() method.Me
 	return func() method.Method { return construct(which) }
 }
 
-// New returns the method with its defaults.
-func (e Entry) New() method.Method {
-	m := e.empty()
-	m.Settings().SetDefaults()
-	return m
-}
-
 // Names lists the names of All.
 func Names() []string {
 	names := make([]string, len(All))
@@ -133,7 +126,11 @@ func (m Named) Entry() Entry {
 }
 
 // Default returns the method with its defaults.
-func (e Entry) Default() Named { return Named{e.Name, e.New()} }
+func (e Entry) Default() Named {
+	m := e.empty()
+	m.Settings().SetDefaults()
+	return Named{e.Name, m}
+}
 
 // Variant returns a variant of LAGO with its defaults.
 func Variant(v model.Variant) Named { return Named{LAGO, lago.New(v)} }
