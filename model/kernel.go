@@ -122,14 +122,6 @@ func (k kernel) apply(inputs G.Nodes) *G.Node {
 	return G.Must(G.ApplyOp(&k, inputs...))
 }
 
-// remember makes a node of a kernel keep its value until the next phase.
-func remember(phase *int, n *G.Node) *G.Node {
-	if k, ok := n.Op().(*kernel); ok { // and no input that needs no op
-		k.phase, k.remembered = phase, true
-	}
-	return n
-}
-
 func (k *kernel) Do(inputs ...G.Value) (G.Value, error) {
 	first := k.phase != nil && k.begun != *k.phase
 	if k.remembered && !first {

@@ -131,7 +131,13 @@ func (m *Machine[T]) tables(g *G.ExprGraph, v *G.Node, fixed func(*G.Node) *G.No
 	return t
 }
 
-func (m *Machine[T]) remember(n *G.Node) *G.Node { return remember(&m.phase, n) }
+// remember makes a node of a kernel keep its value until the next phase.
+func (m *Machine[T]) remember(n *G.Node) *G.Node {
+	if k, ok := n.Op().(*kernel); ok { // and no input that needs no op
+		k.phase, k.remembered = &m.phase, true
+	}
+	return n
+}
 
 // addUp writes Eq. 6 from L, which is log p(z|x) up to a constant of each sample, and the nodes of the other
 // terms. A weight of 0 leaves its term out.
@@ -168,7 +174,11 @@ func (m *Machine[T]) Step() (Terms, error) {
 	if m.config.Psi != 0 {
 		t.GroupPenalty = term(3, 0)
 	}
-	return t, t.finite()
+	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty}
+	if i := matrix.NotFinite(values); i >= 0 {
+		return t, &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "group_penalty"}[i], values[i]}
+	}
+	return t, nil
 }
 
 // Learnables returns the parameters that the machine trains, with their gradients after a step.
@@ -188,15 +198,6 @@ type NotFinite struct {
 }
 
 func (e *NotFinite) Error() string { return fmt.Sprintf("%s is %g", e.Term, e.Value) }
-
-// finite returns a *NotFinite for the first term that is NaN or infinite.
-func (t Terms) finite() error {
-	values := []float64{t.CXE, t.BXE, t.W2, t.WU2, t.GroupPenalty}
-	if i := matrix.NotFinite(values); i >= 0 {
-		return &NotFinite{[]string{"cxe", "bxe", "w2", "wu2", "group_penalty"}[i], values[i]}
-	}
-	return nil
-}
 
 // buildW writes the model from X to the loss, to train W and b. What follows from U and V is
 // remembered: Gamma, U/p, Uc and pc.

@@ -41,20 +41,6 @@ type noneOfClasses[T Float] struct {
 	node                    *G.Node   // of the graph, if any
 }
 
-// ratio writes Uc/pc, K x Z. Where pc is 0, every candidate class surely has an attribute of the
-// group, and the ratio is 0.
-func (c *noneOfClasses[T]) ratio(to []T) {
-	z := c.Rows - 1
-	for j, pc := range c.Row(z) {
-		for i := range z {
-			to[j*z+i] = 0
-			if !(pc <= 0) {
-				to[j*z+i] = c.Row(i)[j] / pc
-			}
-		}
-	}
-}
-
 // write computes Uc and pc from U and p, (Z+1) x M, and Gamma.
 func (c *noneOfClasses[T]) write(withPrior, gamma matrix.Matrix[T]) {
 	k, z := c.Cols, c.Rows-1

@@ -46,12 +46,17 @@ type softOr[T Float] struct {
 func (o *softOr[T]) groups() int { return o.noneRatio.Rows }
 
 // set prepares the scores for K groups with the none-of-group term of Uc and pc, nil for Ac = 0. It keeps
-// ratio.
+// ratio. Where pc is 0, every candidate class surely has an attribute of the group, and Uc/pc is 0.
 func (o *softOr[T]) set(k int, ratio matrix.Matrix[T], none *noneOfClasses[T]) {
 	o.ratio, o.noneRatio, o.detection = ratio, matrix.New[T](k, ratio.Cols), nil
-	if none != nil {
-		none.ratio(o.noneRatio.Data)
-		o.detection = none.detection
+	if none == nil {
+		return
+	}
+	o.detection = none.detection
+	for j, pc := range none.Row(ratio.Cols) {
+		for z := 0; !(pc <= 0) && z < ratio.Cols; z++ {
+			o.noneRatio.Row(j)[z] = none.Row(z)[j] / pc
+		}
 	}
 }
 
@@ -214,22 +219,21 @@ func groupScores[T Float](phase *int, aNode, gammaNode, ratioNode *G.Node, none 
 		o.ac.gradient = o.byNoneOfDetections
 		from = append(from, o.ac)
 	}
+	k := kernel{name: "G: soft OR (Eq. 5)", from: from, to: o.scores, phase: phase, forward: o.forward}
 	if phase != nil {
 		a.gradient = o.byDetections
-		begin := func() { o.setFixed(gamma.matrix(), ratio.matrix(), none) }
-		return apply(kernel{
-			name: "G: soft OR (Eq. 5)", from: from, to: o.scores, phase: phase, begin: begin,
-			forward: o.forward,
-		})
+		k.begin = func() { o.setFixed(gamma.matrix(), ratio.matrix(), none) }
+		return apply(k)
 	}
 	gamma.gradient = o.byGamma
 	if o.none != nil {
 		o.none.gradient = o.byNoneOfClasses
 	}
-	return apply(kernel{name: "G: soft OR (Eq. 5)", from: from, to: o.scores, forward: func() {
+	k.forward = func() {
 		o.setLearned(gamma.matrix(), ratio.matrix(), none)
 		o.forward()
-	}})
+	}
+	return apply(k)
 }
 
 // group returns the part of group k in scores or their gradient, n x Z.
