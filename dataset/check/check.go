@@ -248,50 +248,34 @@ func (c *checker) numberClasses(column []float32) bool {
 	return len(valueOf) > 2 && 2*len(valueOf) <= len(c.Labels)
 }
 
-// Contradictions are labels of samples whose names, such as the paths of their photographs, name another
-// class.
-type Contradictions struct {
-	Samples []int // ascending
-	Named   int   // samples whose names name a class
-}
-
-// Contradict compares labels, indices of classes, with the names of the samples. Few names of classes are
-// taken for a coincidence: there are no contradictions then.
-func Contradict(ids []string, labels []int, classes []string) (c Contradictions) {
-	index := make(map[string]int, len(classes))
-	for z, name := range classes {
+// contradict returns the samples whose names, such as the paths of their photographs, name another class than
+// their labels, and the number of those that name a class. Few names of classes are taken for a coincidence.
+func (c *checker) contradict() (samples []int, total int) {
+	index := make(map[string]int, len(c.Classes))
+	for z, name := range c.Classes {
 		if f := fold(name); strings.ContainsFunc(f, unicode.IsLetter) {
 			index[f] = z
 		}
 	}
 	named, labelled := map[int]bool{}, map[int]bool{}
-	for i, id := range ids {
-		found, z := namedBy(id, index), labels[i]
+	for i, id := range c.IDs {
+		found, z := namedBy(id, index), c.Labels[i]
 		labelled[z] = true
 		if len(found) == 0 {
 			continue
 		}
-		c.Named++
+		total++
 		named[found[0]] = true
-		same := func(y int) bool { return fold(classes[y]) == fold(classes[z]) }
-		if z >= 0 && !slices.ContainsFunc(found, same) {
-			c.Samples = append(c.Samples, i)
+		same := func(y int) bool { return fold(c.Classes[y]) == fold(c.Classes[z]) }
+		if !slices.ContainsFunc(found, same) {
+			samples = append(samples, i)
 		}
 	}
-	if len(named) < 2 || 2*len(named) < len(labelled) || 2*c.Named < len(ids) {
-		return Contradictions{}
+	if len(named) < 2 || 2*len(named) < len(labelled) || 2*total < len(c.IDs) {
+		return nil, 0
 	}
-	return c
+	return samples, total
 }
-
-// SortedHint says what to do about labels most of which contradict the names of their samples.
-const SortedHint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, " +
-	"which is that of images.csv if dataset extract wrote it, or extract the features again as a new data " +
-	"set. If labels.csv is right, the names of the samples (its column id, or images.csv) must not name " +
-	"classes."
-
-// Most reports whether most of the labels contradict the names.
-func (c Contradictions) Most() bool { return 2*len(c.Samples) > c.Named }
 
 // namedBy returns the classes that a name of a sample names, the deepest folder last but for its last part:
 // its folders, and the beginning of the last part, up to a number or a sign.
@@ -323,18 +307,19 @@ func (c *checker) contradictions(most bool) {
 	if len(c.IDs) != len(c.Labels) {
 		return
 	}
-	found := Contradict(c.IDs, c.Labels, c.Classes)
-	if len(found.Samples) == 0 || found.Most() != most {
+	found, named := c.contradict()
+	if len(found) == 0 || 2*len(found) > named != most {
 		return
 	}
-	i := found.Samples[0]
 	hint := "Are they right?"
 	if most {
-		hint = SortedHint
+		hint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, that of " +
+			"images.csv if dataset extract wrote it. If labels.csv is right, the names of the samples (its " +
+			"column id, or images.csv) must not name classes."
 	}
 	c.report("labels", "labels", "the classes that the names of the samples say",
-		fmt.Sprintf("another class for %d of %d, the first sample %d, %s, of class %s", len(found.Samples),
-			found.Named, i, format.Printable(c.IDs[i]), invalid.Quote(c.Classes[c.Labels[i]])), hint)
+		fmt.Sprintf("another class for %d of %d, the first sample %d, %s, of class %s", len(found), named,
+			found[0], format.Printable(c.IDs[found[0]]), invalid.Quote(c.Classes[c.Labels[found[0]]])), hint)
 }
 
 func (c *checker) onlyYes() {
