@@ -162,8 +162,11 @@ func (o *splitOptions) propose(c *cli.Context, name string, d *dataset.Dataset) 
 	val, test := catalog.SplitSizes(usable, classes(o.val), classes(o.test),
 		c.IsSet("val-size"), c.IsSet("test-size"))
 	s, err := catalog.ProposeSplit(d, val, test, o.seed)
+	if err != nil && usable == 0 {
+		err = catalog.WithNext(c.Context, err, name, o.Options)
+	}
 	if err != nil {
-		return catalog.WithNext(c.Context, err, name, o.Options)
+		return err
 	}
 	r := splitReports{Splits: []check.SplitReport{check.Split(d, s)}}
 	if o.to != "" {

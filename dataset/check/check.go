@@ -313,9 +313,9 @@ func (c *checker) contradictions(most bool) {
 	}
 	hint := "Are they right?"
 	if most {
-		hint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, that of " +
-			"images.csv if dataset extract wrote it. If labels.csv is right, the names of the samples (its " +
-			"column id, or images.csv) must not name classes."
+		hint = "Were the lines of labels.csv sorted? Bring them back into the order of the features, that " +
+			"of images.csv if dataset extract wrote it. If labels.csv is right, the names of the samples " +
+			"(its column id, or images.csv) must not name classes."
 	}
 	c.report("labels", "labels", "the classes that the names of the samples say",
 		fmt.Sprintf("another class for %d of %d, the first sample %d, %s, of class %s", len(found), named,
