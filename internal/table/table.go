@@ -50,21 +50,12 @@ func (t *Table) Line() *Table {
 // visible returns the table with the columns hidden, but for the first, that have no value in any row.
 func (t *Table) visible() *Table {
 	c := &Table{Header: t.Header, Rows: t.Rows, lines: t.lines, columns: slices.Clone(t.columns)}
-	for i := 1; i < t.width() && len(t.Rows) > 0; i++ {
+	for i := 1; i < len(t.Header) && len(t.Rows) > 0; i++ {
 		c.column(i + 1).Hidden = !slices.ContainsFunc(t.Rows, func(r []any) bool {
 			return len(r) > i && strings.Trim(fmt.Sprint(r[i]), " "+format.Missing) != ""
 		})
 	}
 	return c
-}
-
-// width is the number of columns.
-func (t *Table) width() int {
-	n := len(t.Header)
-	for _, row := range t.Rows {
-		n = max(n, len(row))
-	}
-	return n
 }
 
 // Note adds a sentence below the table.
