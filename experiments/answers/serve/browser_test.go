@@ -207,6 +207,7 @@ func TestReviewInBrowser(t *testing.T) {
 	b.Click("Review")
 	b.Waits("no, expected about ")
 	b.Looks("review")
+	b.Run(chromedp.WaitVisible(`[aria-label="kind 5, small: no is right"]`))
 	b.Run(chromedp.Focus(`[aria-label="kind 5, small: no"]`), chromedp.KeyEvent("y"))
 	b.Waits("Saved.")
 	testkit.WantText(t, csv(), "kind 5,0,1,0,1\n")
@@ -246,6 +247,8 @@ func TestKeyboardInBrowser(t *testing.T) {
 	focused(t, b, "colour: which classes have it?", kb.Enter)
 	b.Run(chromedp.Focus(`[data-key="brushfilled"], [data-key="brushf"]`))
 	focused(t, b, "old, red: yes", kb.Tab)
+	focused(t, b, "the others: no", kb.Tab)
+	b.Run(chromedp.Focus(`[aria-label="old, red: yes"]`))
 	focused(t, b, "blue", kb.ArrowUp, kb.End) // a header, by arrows alone
 	focused(t, b, "bare, blue: not known", kb.ArrowDown, kb.ArrowDown, kb.ArrowDown)
 	b.Run(chromedp.KeyEvent("y"))
