@@ -261,10 +261,8 @@ func addLike(ctx context.Context, d *descriptions.Table, like, name string, o Op
 	}
 	grouped := slices.ContainsFunc(d.Attributes, func(a descriptions.Attribute) bool { return a.Group != "" })
 	if len(d.Attributes) > 0 && grouped != (other.Groups != nil) {
-		return &invalid.Error{
-			Field: "like", Want: "a data set whose attributes are in groups if those of " + name + " are",
-			Got: invalid.Quote(like),
-		}
+		return invalid.Expected("like", invalid.Quote(like),
+			"a data set whose attributes are in groups if those of %s are", name)
 	}
 	d.Added.Attributes += d.AddAttributes(descriptions.AttributesOf(other)...)
 	return nil

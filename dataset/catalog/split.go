@@ -191,9 +191,7 @@ func Deal(d *dataset.Dataset, classes []int, parts int, seed uint64) ([][]int, e
 // next part, and its train classes all others. So every class is a test class once.
 func Rotations(d *dataset.Dataset, parts int, seed uint64) ([]dataset.Split, error) {
 	if parts < 3 {
-		return nil, &invalid.Error{
-			Want: "at least 3 parts, for train, val and test classes", Got: fmt.Sprint(parts),
-		}
+		return nil, invalid.Expected("", parts, "at least 3 parts, for train, val and test classes")
 	}
 	dealt, err := Deal(d, Usable(d), parts, seed)
 	if err != nil {

@@ -103,10 +103,8 @@ func scale(x *image.RGBA, p dataset.ImagePreprocessing) (image.RGBA64Image, erro
 	switch {
 	case p.Fit == dataset.Squash:
 	case longer > maxRatio*shorter:
-		return nil, &invalid.Error{
-			Want: fmt.Sprintf("a longer side of at most %d times the shorter one", maxRatio),
-			Got:  fmt.Sprintf("%d x %d pixels", w, h),
-		}
+		return nil, invalid.Expected("", fmt.Sprintf("%d x %d pixels", w, h),
+			"a longer side of at most %d times the shorter one", maxRatio)
 	default: // beyond the edges of out, so that it has the centre
 		w, h = p.Resize*w/shorter, p.Resize*h/shorter
 		left, top := math.RoundToEven(float64(w-p.Size)/2), math.RoundToEven(float64(h-p.Size)/2)

@@ -39,10 +39,7 @@ type Imputer struct {
 // distinguish the classes. The error is an *invalid.Error.
 func (r *Imputer) Impute(u dataset.Matrix[float64]) (dataset.Matrix[float64], error) {
 	if u.Cols != r.Reference.Cols {
-		return u, &invalid.Error{
-			Field: "descriptions", Want: fmt.Sprintf("%d attributes, as in training", r.Reference.Cols),
-			Got: fmt.Sprint(u.Cols),
-		}
+		return u, invalid.Expected("descriptions", u.Cols, "%d attributes, as in training", r.Reference.Cols)
 	}
 	r.last.Lock()
 	defer r.last.Unlock()

@@ -293,16 +293,12 @@ func ReadImageTables(dir string) (*ImageTables, error) {
 		}
 	}
 	if len(s.Images) == 0 || !slices.Equal(s.Images[0], []string{pathColumn, sumColumn}) {
-		return nil, &invalid.Error{
-			Where: filepath.Join(dir, imagesFile), Want: "columns path and sha256, as dataset extract writes",
-			Got: "others",
-		}
+		return nil, invalid.At(filepath.Join(dir, imagesFile),
+			invalid.Expected("", "others", "columns path and sha256, as dataset extract writes"))
 	}
 	if len(s.Labels) != len(s.Images) || !slices.Contains(s.Labels[0], classColumn) {
-		return nil, &invalid.Error{
-			Where: filepath.Join(dir, labelsFile), Want: "a class for each line of " + imagesFile,
-			Got: "others",
-		}
+		return nil, invalid.At(filepath.Join(dir, labelsFile),
+			invalid.Expected("", "others", "a class for each line of %s", imagesFile))
 	}
 	return s, nil
 }

@@ -48,9 +48,7 @@ func (c *Noise) Check(r *config.Request) error {
 	if len(r.Presets) == 1 {
 		for _, key := range r.Keys() {
 			if !slices.Contains(append(config.CommonKeys(), methods.CorrectionKeys...), key) {
-				return &invalid.Error{
-					Field: key, Want: "a variant of LAGO among --methods", Got: "only baselines",
-				}
+				return invalid.Expected(key, "only baselines", "a variant of LAGO among --methods")
 			}
 		}
 	}

@@ -300,10 +300,8 @@ func sweptKs(ks []int, attributes int) ([]int, error) {
 	}
 	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
 	if ks[0] < 1 || slices.ContainsFunc(ks, tooMany) {
-		return nil, &invalid.Error{
-			Field: "ks", Want: fmt.Sprintf("numbers from 1 to the number of attributes, %d", attributes),
-			Got: format.Join(ks),
-		}
+		return nil, invalid.Expected("ks", format.Join(ks), "numbers from 1 to the number of attributes, %d",
+			attributes)
 	}
 	return ks, nil
 }

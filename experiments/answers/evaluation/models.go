@@ -123,10 +123,8 @@ func (q *Request) check() error {
 	}
 	switch {
 	case len(q.Candidates.Names) == 1:
-		return &invalid.Error{
-			Field: "candidates", Want: "at least two classes, among which a prediction can be wrong",
-			Got: q.Candidates.What + " with 1 class",
-		}
+		return invalid.Expected("candidates", q.Candidates.What+" with 1 class",
+			"at least two classes, among which a prediction can be wrong")
 	case q.generalised() && q.Data.TestSeen == nil:
 		return train.CheckHeldOut(q.Data, "candidates")
 	case q.Adapt && q.generalised():

@@ -45,10 +45,8 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 			return err
 		}
 		if lines := len(w.earlier.Images) - 1; earlier.Rows != lines || earlier.Cols != w.dims {
-			return &invalid.Error{
-				Where: path, Want: fmt.Sprintf("%d x %d features, as were extracted", lines, w.dims),
-				Got: fmt.Sprintf("%d x %d", earlier.Rows, earlier.Cols),
-			}
+			return invalid.At(path, invalid.Expected("", fmt.Sprintf("%d x %d", earlier.Rows, earlier.Cols),
+				"%d x %d features, as were extracted", lines, w.dims))
 		}
 	}
 	dir := filepath.Join(w.dir, newDir)
@@ -61,10 +59,8 @@ func (w *work) assemble(ctx context.Context, record *openlayout.Extraction) erro
 	}
 	if broken := len(skipped) - 1; broken > 0 {
 		if len(tables.Images) == 1 {
-			return &invalid.Error{
-				Where: w.ImageDir, Want: "at least one image that can be decoded",
-				Got: fmt.Sprintf("%d broken ones", broken),
-			}
+			return invalid.At(w.ImageDir, invalid.Expected("", fmt.Sprintf("%d broken ones", broken),
+				"at least one image that can be decoded"))
 		}
 		if err := fileio.WriteCSV(filepath.Join(dir, skippedFile), skipped); err != nil {
 			return err

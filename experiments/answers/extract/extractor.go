@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"syscall"
@@ -46,10 +45,8 @@ func (e *Extractor) FeaturesOf(ctx context.Context, name string, content []byte)
 // New compiles a network for images with a preprocessing, of which there are at least n.
 func New(w *Weights, p dataset.ImagePreprocessing, n int) (*Extractor, error) {
 	if !p.Sound() {
-		return nil, &invalid.Error{
-			Field: "preprocessing", Got: p.String(),
-			Want: fmt.Sprintf("crop or squash to at most %d pixels", dataset.MaxImageSize),
-		}
+		return nil, invalid.Expected("preprocessing", p, "crop or squash to at most %d pixels",
+			dataset.MaxImageSize)
 	}
 	g, err := w.Graph(min(n, maxBatch), p.Size)
 	if err != nil {
@@ -219,9 +216,8 @@ func (o NetworkOptions) network(f *safetensors.File) (w *Weights, needed map[str
 	w = new(Weights)
 	if vit.Is(f) {
 		if o.StrideIn1x1 != nil && *o.StrideIn1x1 {
-			return nil, nil, &invalid.Error{
-				Field: "stride in the 1x1 convolution", Want: "a ResNet", Got: "a vision transformer",
-			}
+			return nil, nil, invalid.Expected("stride in the 1x1 convolution", "a vision transformer",
+				"a ResNet")
 		}
 		w.Network, err = vit.New(f, o.Activation)
 	} else {

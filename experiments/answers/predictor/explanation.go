@@ -62,11 +62,8 @@ func FindSample(d *dataset.Dataset, name string) (Sample, error) {
 		row, err = strconv.Atoi(name)
 	}
 	if err != nil || row < 0 || row >= d.Features.Rows {
-		e := &invalid.Error{
-			Field: "sample",
-			Want:  fmt.Sprintf("the index of a sample of %s, 0 to %d", d.Name, d.Features.Rows-1),
-			Got:   invalid.Quote(name),
-		}
+		e := invalid.Expected("sample", invalid.Quote(name), "the index of a sample of %s, 0 to %d", d.Name,
+			d.Features.Rows-1)
 		if d.IDs != nil {
 			e.Want, e.Hint = e.Want+", or its id", invalid.DidYouMean(name, d.IDs)
 		}

@@ -193,10 +193,8 @@ func (m *Model) CheckDims(where string, features int) error {
 	if features == m.Dims {
 		return nil
 	}
-	return &invalid.Error{
-		Where: where, Want: fmt.Sprintf("%d features per sample, as the model was trained on", m.Dims),
-		Got: fmt.Sprint(features),
-	}
+	return invalid.At(where, invalid.Expected("", features,
+		"%d features per sample, as the model was trained on", m.Dims))
 }
 
 // With returns a copy of the model with another pipeline.

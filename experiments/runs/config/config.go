@@ -195,10 +195,8 @@ func (c Config) Baseline(name string, given []string) (Config, error) {
 		if slices.Contains(given, key) || key == "correction" && c.Paper() {
 			text := fmt.Sprint(c.Value(key))
 			if settings.Set(setting.Assignment{Key: key, Text: text}) != nil {
-				return Config{}, &invalid.Error{
-					Field: key, Want: "one that all methods can have",
-					Got: text + ", which " + name + " cannot",
-				}
+				return Config{}, invalid.Expected(key, text+", which "+name+" cannot",
+					"one that all methods can have")
 			}
 		}
 	}

@@ -149,10 +149,7 @@ func (r *Request) FoldsFor(p Preset) (int, error) {
 	case r.Folds == 0 && (ofSplit || r.Rotate > 0):
 		return 1, nil
 	case r.Folds > 1 && ofSplit:
-		return 0, &invalid.Error{
-			Field: "folds", Want: "1, because " + p.Origins["dev_split"] + " names one split",
-			Got: strconv.Itoa(r.Folds),
-		}
+		return 0, invalid.Expected("folds", r.Folds, "1, because %s names one split", p.Origins["dev_split"])
 	}
 	return cmp.Or(r.Folds, defaultFolds), nil
 }
@@ -166,15 +163,12 @@ func (r *Request) checkRotation(p Preset) error {
 		return &invalid.Error{Field: "preset", Want: "general in a rotation", Got: string(r.From)}
 	}
 	if p.DevSplit != 1 {
-		return &invalid.Error{
-			Where: p.Origins["dev_split"], Want: "dev_split 1 in a rotation", Got: strconv.Itoa(p.DevSplit),
-		}
+		return invalid.At(p.Origins["dev_split"],
+			invalid.Expected("", p.DevSplit, "dev_split 1 in a rotation"))
 	}
 	if p.ChosenOn != "" { // some of the classes that it was chosen on are unseen here
-		return &invalid.Error{
-			Where: p.Origins[fingerprintKey], Want: "settings that no search chose, in a rotation",
-			Got: "those of a search",
-		}
+		return invalid.At(p.Origins[fingerprintKey], invalid.Expected("", "those of a search",
+			"settings that no search chose, in a rotation"))
 	}
 	return nil
 }
@@ -237,9 +231,7 @@ func (r *Request) preset(given ...setting.Assignment) (Preset, error) {
 	}
 	p, err := Resolve(append(list, given...), start)
 	if err == nil && r.From == Paper && !p.Paper() && r.Rotate == 0 {
-		err = &invalid.Error{
-			Field: "preset", Want: "a data set for which the authors published settings", Got: p.DataName(),
-		}
+		err = invalid.Expected("preset", p.DataName(), "a data set for which the authors published settings")
 	}
 	return p, err
 }
@@ -315,17 +307,14 @@ func (r *Request) several(ctx context.Context) ([]Preset, error) {
 		p, err = r.preset(slices.Concat([]setting.Assignment{assign("method", string(v))}, searched,
 			r.Assigned)...)
 		if found := p.Method.Variant(); err == nil && (p.DataName() != first.DataName() || found != v) {
-			err = &invalid.Error{
-				Where: searched[0].Where, Want: fmt.Sprintf("settings of %s on %s", v, first.DataName()),
-				Got: fmt.Sprintf("those of %s on %s", found, p.DataName()),
-			}
+			err = invalid.At(searched[0].Where, invalid.Expected("", fmt.Sprintf("those of %s on %s", found,
+				p.DataName()), "settings of %s on %s", v, first.DataName()))
 		}
 		presets = append(presets, p)
 	}
 	if err == nil && r.Folder != "" && !anyFile && path != "" {
-		err = &invalid.Error{
-			Field: "configs", Want: "a folder with the file of a variant, such as " + path, Got: "none in it",
-		}
+		err = invalid.Expected("configs", "none in it", "a folder with the file of a variant, such as %s",
+			path)
 	}
 	return presets, err
 }
@@ -398,9 +387,8 @@ func Resolve(list []setting.Assignment, start func(dataset string, m methods.Nam
 		case a.Key == fingerprintKey && a.Kind != "":
 			p.ChosenOn = a.Text
 		case !p.Settings().Has(a.Key) && All().Has(a.Key):
-			err = &invalid.Error{
-				Want: "a variant of LAGO, which has this setting", Got: "method " + p.Method.Label(),
-			}
+			err = invalid.Expected("", "method "+p.Method.Label(),
+				"a variant of LAGO, which has this setting")
 		default:
 			err = p.Settings().Set(a)
 		}

@@ -104,10 +104,8 @@ func ReadRun(dir string) (Run, error) {
 	if r.Missing == nil {
 		decided, err := train.ReadDecision(dir)
 		if r.Evaluate(decided.Correction()); err == nil && r.Evaluation == nil {
-			err = &invalid.Error{
-				Where: filepath.Join(dir, train.ModelFile), Want: "a correction of the method",
-				Got: "another",
-			}
+			err = invalid.At(filepath.Join(dir, train.ModelFile),
+				invalid.Expected("", "another", "a correction of the method"))
 		}
 		if err != nil {
 			r.Missing = NewMissing(dir, Broken, err)
