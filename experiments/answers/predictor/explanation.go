@@ -215,7 +215,7 @@ func (a *answer) find(name string) (int, error) {
 	rank, wrong := slices.Index(a.order, z), &invalid.Error{Field: "against", Got: invalid.Quote(name)}
 	switch rank {
 	case -1:
-		wrong.Want = fmt.Sprintf("one of the %d %s", len(names), a.Candidates.What)
+		wrong.Want = fmt.Sprintf("one of the %d candidates (%s)", len(names), a.Candidates.What)
 		wrong.Hint = invalid.DidYouMean(name, names)
 	case 0:
 		wrong.Want = "another class than the predicted one"

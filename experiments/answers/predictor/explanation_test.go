@@ -75,7 +75,7 @@ func TestExplainRefuses(t *testing.T) {
 	q := detected(m, testlab.Cuckoo, "")
 	for against, parts := range map[string][]string{
 		"Black billed cuckoo":    {`"Black billed cuckoo"`, "another class than the predicted one"},
-		"white breasted nuthach": {"3 classes", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"},
+		"white breasted nuthach": {"3 candidates", `"white breasted nuthach"`, "Did you mean White breasted Nuthatch?"},
 	} {
 		q.Against = against
 		_, err = Explain(q)
