@@ -23,11 +23,11 @@ shot() { # FILE WIDTH,HEIGHT ADDRESS
 "$lago" run --seeds 1 --quiet >/dev/null
 "$lago" predict --model latest --dataset glyphs --format html --to sheet.html --quiet
 echo '<style>.cards li:not(:nth-child(75n+37)) { display: none } .filter { visibility: hidden; height: 0 }</style>' >>sheet.html
-shot sheet.png 1000,640 "file://$work/sheet.html"
+shot sheet.png 1000,665 "file://$work/sheet.html"
 "$lago" explain --model latest --sample $sample --format html --to page.html --quiet
-shot explanation.png 900,870 "file://$work/page.html"
+shot explanation.png 900,960 "file://$work/page.html"
 "$lago" serve glyphs --model latest >address.txt 2>/dev/null &
 server=$!
 until address=$(grep -o 'http[^ ]*' address.txt); do kill -0 $server && sleep 0.2; done
-shot page.png 1100,960 "$address#try/$sample"
+shot page.png 1100,1070 "$address#try/$sample"
 echo "pictures: $to/sheet.png, $to/explanation.png and $to/page.png"
