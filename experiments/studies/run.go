@@ -112,7 +112,7 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 	runs := slices.Concat(o.Val, o.Test)
 	r := &MethodAccuracy{
 		Dataset: p.DataName(), Method: p.Method.Label(), Stage: p.Stage, Seeds: p.Seeds, Epochs: o.Epochs,
-		RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source,
+		RunDirs: lab.Dirs(runs), Config: o.Chosen, Source: p.Source, Default: p.Origins["method"] == "",
 	}
 	for _, run := range runs {
 		if r.Seconds += run.Result.Seconds; run.Reused {
@@ -150,7 +150,6 @@ func (q *Method) Summarise(ctx context.Context, l *lab.Lab, done *lab.Outcomes) 
 		d := metrics.PairedDifference(m.ByClass, r.ESZSL.ByClass)
 		r.Difference = &d
 	}
-	r.Default = p.Origins["method"] == ""
 	start := p.Start(p.Method)
 	before := start.Settings().Values()
 	var settings []string
