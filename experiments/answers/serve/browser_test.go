@@ -205,7 +205,7 @@ func TestReviewInBrowser(t *testing.T) {
 	s, b := opened(t, Page{Dir: dir})
 	csv := func() string { return testkit.Read(t, filepath.Join(s.Dir, "classes.csv")) }
 	b.Click("Review")
-	b.Waits("no, expected about ")
+	b.Waits("Expected about ")
 	b.Looks("review")
 	b.Run(chromedp.WaitVisible(`[aria-label="kind 5, small: no is right"]`))
 	b.Run(chromedp.Focus(`[aria-label="kind 5, small: no"]`), chromedp.KeyEvent("y"))

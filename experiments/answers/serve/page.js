@@ -355,7 +355,7 @@ function showReview() {
       return make("li", {className: done ? "right" : ""}, make("div", {}, state.pictures && c.rows.length > 0 && zoom(c.rows[0], c.name)), make("div", {},
         make("div", {className: "row"}, said, entry, !off && make("button", {textContent: "right", "aria-label": `${name}: ${word(c.values[m])} is right`, "data-key": key + "right", onclick: keep}),
           !off && c.drafts.includes(group) && make("button", {className: "draft", textContent: "Mark draft as checked", "aria-label": `Mark draft as checked: ${className(d.class)}, ${groupName(group)}`, "data-key": key + "checked", onclick: () => change([{class: d.class, checked: [group]}], "Checked.")})),
-        make("small", {textContent: `${word(d.value)}, expected about ${Math.round(100 * d.expected)} %. Similar classes: ${d.similar.map(o => `${className(o.class)} ${word(o.value)}`).join(", ")}.`})));
+        make("small", {textContent: `${c.values[m] === d.value ? "" : `Was ${word(d.value)}. `}Expected about ${Math.round(100 * d.expected)} %. Similar classes: ${d.similar.map(o => `${className(o.class)} ${word(o.value)}`).join(", ")}.`})));
     }))].filter(Boolean));
 }
 

@@ -319,7 +319,7 @@ func TestServe(t *testing.T) {
 	s := started(t, Page{})
 	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
-	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "port: expected a free port", ": address already in use. Without it")
+	testkit.WantError(t, s.Serve(t.Context(), l.Addr().(*net.TCPAddr).Port, nil), "port: expected a free port", " (address already in use). Without it")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	testkit.NoError(t, s.Serve(ctx, 0, func(address string) error {

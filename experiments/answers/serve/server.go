@@ -154,8 +154,9 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return &invalid.Error{
-			Field: "port", Want: "a free port of 127.0.0.1", Got: strconv.Itoa(port),
-			Err: errors.Unwrap(errors.Unwrap(err)), Hint: "Without it, the program chooses one.",
+			Field: "port", Want: "a free port of 127.0.0.1",
+			Got: fmt.Sprintf("%d (%v)", port, errors.Unwrap(errors.Unwrap(err))), Err: err,
+			Hint: "Without it, the program chooses one.",
 		}
 	}
 	defer func() { err = errors.Join(err, s.unlock()) }()
