@@ -204,7 +204,8 @@ func (a *Accuracies) Tables() []*table.Table {
 		t.Row(cells...)
 	}
 	t.Notes = slices.Clone(a.Notes)
-	if a.overDraws() {
+	stored := func(note string) bool { return strings.HasPrefix(note, "relative: ") } // by an older version
+	if a.overDraws() && !slices.ContainsFunc(a.Notes, stored) {
 		t.Note("relative: accuracy divided by that without noise, mean ± s.e.m. over %s of the noise",
 			format.Count(a.Rows[0].Draws, "draw"))
 	}
