@@ -222,10 +222,8 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 			DevSplit: o.DevSplit, WithoutSplit: o.WithoutSplit, Missing: o.Missing,
 		})
 	case o.DevSplit > 1:
-		err = &invalid.Error{
-			Where: "data set " + invalid.Quote(l.place), Field: "dev_split",
-			Want: "1, since data that the program generates have one split", Got: fmt.Sprint(o.DevSplit),
-		}
+		err = invalid.At("data set "+invalid.Quote(l.place), invalid.Expected("dev_split", o.DevSplit,
+			"1, since data that the program generates have one split"))
 	default:
 		d, err = glyphs.Make(), ctx.Err()
 	}

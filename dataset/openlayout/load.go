@@ -127,11 +127,8 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 			})
 			r.checkSources()
 		case splits > 0:
-			r.problems.AddError(&invalid.Error{
-				Where: r.path(SplitsFile), Field: "dev_split",
-				Want: fmt.Sprintf("1 to %d, from the columns %s", splits,
-					strings.Join(partColumns[:splits], ", ")), Got: fmt.Sprint(n),
-			})
+			r.problems.AddError(invalid.At(r.path(SplitsFile), invalid.Expected("dev_split", n,
+				"1 to %d, from the columns %s", splits, strings.Join(partColumns[:splits], ", "))))
 		}
 	}
 	if len(featuresIn(dir)) > 0 {

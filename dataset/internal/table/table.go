@@ -286,10 +286,9 @@ func parse(r *Reader, problems *invalid.List) *Table {
 		}
 	}
 	if t.Rows == nil {
-		problems.AddError(&invalid.Error{
-			Where: r.file, Want: "a header with the names of the columns, and at least one line below it",
-			Got: format.Count(min(len(t.Columns), 1), "line"),
-		})
+		lines := format.Count(min(len(t.Columns), 1), "line")
+		problems.AddError(invalid.At(r.file, invalid.Expected("", lines,
+			"a header with the names of the columns, and at least one line below it")))
 	}
 	if problems.Len() > before {
 		return nil

@@ -144,10 +144,8 @@ func (q Request) checkModel() error {
 	trainedOn := slices.IndexFunc(unseen, func(z int) bool { return model.TrainedOn(q.Data.Classes[z]) })
 	gzsl, trial := q.generalised(), model.Trial
 	if choosing, _ := q.Data.HeldOut(); gzsl && trial.Stage == train.Dev && len(choosing) == 0 {
-		return &invalid.Error{
-			Where: q.Data.Name, Field: "held-out samples", Got: "one of each",
-			Want: "two of a seen class, of two sources, of which one chooses and the other is evaluated",
-		}
+		return invalid.At(q.Data.Name, invalid.Expected("held-out samples", "one of each",
+			"two of a seen class, of two sources, of which one chooses and the other is evaluated"))
 	}
 	e := &invalid.Error{Where: model.Path, Got: "one that was"}
 	switch {

@@ -84,9 +84,8 @@ func (e *Extractor) each(ctx context.Context, list []images.Image,
 				return ctx.Err()
 			}
 			if wrong == nil && matrix.NotFinite(x.Row(i)) >= 0 {
-				return &invalid.Error{
-					Where: "--weights", Want: "a network with finite features", Got: "NaN or infinity",
-				}
+				return invalid.At("--weights",
+					invalid.Expected("", "NaN or infinity", "a network with finite features"))
 			}
 			if err := do(x.Row(i), wrong); err != nil {
 				return err

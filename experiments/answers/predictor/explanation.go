@@ -104,9 +104,8 @@ func Explain(q Question) (*Explanation, error) {
 		return nil, err
 	}
 	if n := len(p.Candidates.Names); n < 2 {
-		return nil, &invalid.Error{
-			Where: p.Candidates.What, Want: "at least two classes to choose from", Got: strconv.Itoa(n),
-		}
+		return nil, invalid.At(p.Candidates.What,
+			invalid.Expected("", n, "at least two classes to choose from"))
 	}
 	a, err := p.answer(q.X, q.Row)
 	if err != nil {
