@@ -116,8 +116,11 @@ func Ranking(d metrics.Difference, method, baseline string, classes int) string 
 			conclusion += fmt.Sprintf(" (p %.2g)", d.P)
 		}
 	}
-	return fmt.Sprintf("%s minus %s: %s points (95 %%: %s); %s", method, baseline, format.Points(d.Mean),
-		d.Interval, conclusion)
+	difference := format.Points(d.Mean) + " points"
+	if interval := d.Interval.String(); interval != format.Missing {
+		difference += fmt.Sprintf(" (95 %%: %s)", interval)
+	}
+	return fmt.Sprintf("%s minus %s: %s; %s", method, baseline, difference, conclusion)
 }
 
 // column is one of the table of accuracies.
