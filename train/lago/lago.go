@@ -77,8 +77,8 @@ func (s *Settings) Settings() setting.List {
 		zeta = zeta.Try(1, 3, 10)
 	}
 	k := setting.Whole("k", &s.K, 0, setting.Between(0, int(setting.Count.Most))).
-		Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is smaller",
-			defaultK))
+		Describe(fmt.Sprintf("`K` number of groups; 0 takes %d, or the number of attributes if that is "+
+			"smaller", defaultK))
 	k.UpToAttributes = true
 	return setting.List{
 		setting.Choice("variant", &s.Variant, model.SemanticHard, model.Variants...).Common().

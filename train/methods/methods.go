@@ -105,7 +105,7 @@ func Find(name string) (Entry, error) {
 	return All[slices.IndexFunc(All, func(e Entry) bool { return e.Name == known })], nil
 }
 
-// TitleOf returns the title of the method with a name, as in tables and figures, and any other label as it is.
+// TitleOf returns the title of the method with a name, and any other label as it is.
 func TitleOf(label string) string {
 	if e, err := Find(label); err == nil {
 		return e.Title
