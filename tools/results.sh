@@ -188,7 +188,7 @@ v0.0.0-20261127131818-a157733f21c3; no command repeats it).
 | 3, 6, 11, 17 random groups with all their attributes | 34.2 % (28.8 to 39.8), 51.2 % (45.7 to 56.7), 61.4 % (56.6 to 66.1), 66.4 % (61.9 to 70.8) |
 | 10, 25, 50 % of the entries of new classes alone, at random | 41.8 % (38.3 to 45.3), 58.9, 67.4 % (ESZSL: 43.8, 61.0, 69.6 %) |
 | the same, the strongest of each class | 65.8 % (61.4 to 69.9), 70.0, 70.8 % (ESZSL: 66.7, 72.4, 72.7 %; 73.4 % with all) |
-| 3, 6, 9, 14 groups of new classes, in the order of `dataset describe --order` | 52.2 % (47.0 to 57.5), 62.9 % (58.2 to 67.4), 64.9 % (60.3 to 69.2), 66.5 % (62.0 to 71.0) |
+| 3, 6, 9, 14 groups of new classes, in the order in which the page asks | 52.2 % (47.0 to 57.5), 62.9 % (58.2 to 67.4), 64.9 % (60.3 to 69.2), 66.5 % (62.0 to 71.0) |
 | the same at random, ten draws | 39.2 % (35.7 to 42.7), 52.2 % (48.1 to 56.3), 59.8 % (55.7 to 63.7), 66.5 % (62.5 to 70.4) |
 
 With each class unseen in one of five parts, semantic-hard (79.1 %, 75.8 to 82.1) is 6.1 points (3.1 to 9.2)
