@@ -264,7 +264,8 @@ intervals overlap.'
 (63.0 %) are within a point. Validation chooses semantic-hard of the variants.'
     how='The variants have the settings that the authors published for CUB, without preprocessing and correction. They
 were not searched on these features. At most 60 epochs are too few for k-soft, for which the authors used 160
-(test stage) and 200 (dev stage).'
+(test stage) and 200 (dev stage). Rounding changes the soft variants: on another processor, an Intel Xeon,
+k-soft has 56.5 % and semantic-soft 58.2 % (2026-11-28, lago-train v0.0.0-20261128200028-bfd86199886c).'
   }
   section "$1" "$2reproduce" "The paper's protocol" 'reproduction' "How accurate are the methods by the protocol of the paper? $found
 
