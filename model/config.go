@@ -179,7 +179,6 @@ const mostGrouping = 1 << 28
 // in float64 that explanations need take no more than 2 GB.
 const mostSingletons = 1 << 13
 
-// checkSize returns an error where V would be too large.
 func checkSize(field string, k, m int) error {
 	if most := mostGrouping / m; k > most {
 		return expected(field, k, "at most %d groups for %d attributes", most, m)

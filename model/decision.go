@@ -227,7 +227,6 @@ func (d Decision) Check() error {
 	return nil
 }
 
-// checkCounts checks on how much something was chosen.
 func checkCounts(field string, samples, classes int) error {
 	if samples < 0 || classes < 0 {
 		return expected(field, fmt.Sprintf("%d and %d", samples, classes),
@@ -330,7 +329,6 @@ func (c Correction) adjustment(scores dataset.Matrix[float64], centre float64) *
 	return a
 }
 
-// best returns the highest corrected score of a sample.
 func (a *adjustment) best(scores []float64) float64 {
 	best := math.Inf(-1)
 	for z, s := range scores {
@@ -339,7 +337,6 @@ func (a *adjustment) best(scores []float64) float64 {
 	return best
 }
 
-// corrected returns the corrected score of a class. A nil adjustment is none.
 func (a *adjustment) corrected(z int, score float64) float64 {
 	if a == nil {
 		return score

@@ -165,7 +165,6 @@ func (c Config) prior(u matrix.Matrix[float64]) []float64 {
 	return p
 }
 
-// grouped returns the K groups that are not left out.
 func (d *Description) grouped(k int) []int {
 	if d.groups != nil {
 		return d.groups
@@ -173,7 +172,6 @@ func (d *Description) grouped(k int) []int {
 	return allIndices(k)
 }
 
-// allIndices returns 0 to n-1.
 func allIndices(n int) []int { return matrix.Matrix[float64]{Rows: n}.AllRows() }
 
 // described copies some rows and columns of x.

@@ -93,7 +93,6 @@ func (f *Forward[T]) groupScores(a []T) matrix.Matrix[T] {
 	return g
 }
 
-// forwardScratch is the memory of one worker.
 type forwardScratch[T Float] struct {
 	a             matrix.Matrix[T] // n x M, of described attributes
 	packed        []T              // n x members, detections group after group

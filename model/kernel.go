@@ -46,7 +46,6 @@ type operand interface {
 	derivative() (dx operand, write func()) // of such an input
 }
 
-// value is an input or the output of a kernel.
 type value[T Float] struct {
 	node  *G.Node // of an input
 	out   G.Value // of an output
@@ -62,7 +61,6 @@ func input[T Float](node *G.Node) *value[T] {
 	return &value[T]{node: node, shape: node.Shape()}
 }
 
-// output makes the output of a kernel; without a shape it is a scalar.
 func output[T Float](shape ...int) *value[T] {
 	v := &value[T]{shape: shape}
 	switch {
@@ -77,7 +75,6 @@ func output[T Float](shape ...int) *value[T] {
 	return v
 }
 
-// numbers returns the numbers of a value, nil for nil.
 func (x *value[T]) numbers() []T {
 	if x == nil {
 		return nil
@@ -85,7 +82,6 @@ func (x *value[T]) numbers() []T {
 	return x.data
 }
 
-// matrix returns the numbers of a value of two dimensions.
 func (x *value[T]) matrix() matrix.Matrix[T] { return matrix.Of(x.data, x.shape[1]) }
 
 func (x *value[T]) source() *G.Node      { return x.node }
@@ -198,7 +194,6 @@ func constant[T Float](g *G.ExprGraph, name string, m matrix.Matrix[T]) *G.Node 
 	return g.AddNode(G.NewConstant(t, G.WithName(name)))
 }
 
-// scalar makes a constant number.
 func scalar[T Float](g *G.ExprGraph, name string, x float64) *G.Node {
 	return g.AddNode(G.NewConstant(T(x), G.WithName(name)))
 }

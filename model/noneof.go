@@ -158,7 +158,6 @@ func noneOfDetections[T Float](aNode, gammaNode *G.Node, none *noneOfClasses[T])
 	})
 }
 
-// noneProduct computes the gradients of Q.
 type noneProduct[T Float] struct {
 	factor func(row, k int) float64
 

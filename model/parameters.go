@@ -82,7 +82,6 @@ func orthogonal(rows, cols int, rng *rand.Rand) (dataset.Matrix[float32], error)
 	return w, nil
 }
 
-// noise returns the initial V of free groups.
 func noise(m, k int, width float64, rng *rand.Rand) dataset.Matrix[float32] {
 	v := dataset.NewMatrix[float32](m, k)
 	draws := make([]float64, len(v.Data))

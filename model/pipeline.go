@@ -36,7 +36,6 @@ type Scorer[T Float] struct {
 	own, full *adjustment // of the scores, and of the fit: see BestFit; nil for none
 }
 
-// scores returns the scores of samples with the detections a.
 func (s Scorer[T]) scores(a dataset.Matrix[T]) (dataset.Matrix[float64], error) {
 	all := dataset.NewMatrix[float64](a.Rows, s.Classes)
 	return all, s.Each(a, func(row int, scores []float64) { copy(all.Data[row*s.Classes:], scores) })

@@ -42,7 +42,6 @@ type softOr[T Float] struct {
 	tables     matrix.Matrix[T] // one row of Z per member, (Gamma - background) U/p
 }
 
-// groups is K.
 func (o *softOr[T]) groups() int { return o.noneRatio.Rows }
 
 // set prepares the scores for K groups with the none-of-group term of Uc and pc, nil for Ac = 0. It keeps
@@ -186,7 +185,6 @@ func (o *softOr[T]) pack(packed []T, a matrix.Matrix[T]) matrix.Matrix[T] {
 	return to
 }
 
-// scoresOp computes the scores of a batch, K x n x Z, and their gradients.
 type scoresOp[T Float] struct {
 	softOr[T]
 	a, scores *value[T]
@@ -236,7 +234,6 @@ func groupScores[T Float](phase *int, aNode, gammaNode, ratioNode *G.Node, none 
 	return apply(k)
 }
 
-// group returns the part of group k in scores or their gradient, n x Z.
 func (o *scoresOp[T]) group(scores []T, k int) matrix.Matrix[T] {
 	size := o.scores.shape[1] * o.scores.shape[2]
 	return matrix.Of(scores[k*size:(k+1)*size], o.scores.shape[2])
@@ -380,7 +377,6 @@ func multiplyEach[T Float](to, x, y []T) {
 	}
 }
 
-// addProducts adds them.
 func addProducts[T Float](to, x, y []T) {
 	x, y = x[:len(to)], y[:len(to)]
 	for i := range to {

@@ -35,7 +35,6 @@ const (
 // Runs of another version are neither reused nor listed.
 const ResultsVersion = 13
 
-// damaged is the error of a stored file that does not hold what a run writes.
 func damaged(path string, err error) error {
 	e := &invalid.Error{Want: "what a run writes", Got: "damaged JSON"}
 	errors.As(err, &e) // else it is of encoding/json
@@ -52,7 +51,6 @@ func writeTensors(path string, f *safetensors.File) error {
 	return fileio.Write(path, func(w io.Writer) error { return safetensors.Write(w, f.Tensors, f.Metadata) })
 }
 
-// readTensors reads what writeTensors wrote. Errors are *invalid.Error and name the file.
 func readTensors(path string) (*safetensors.File, error) {
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
@@ -67,7 +65,6 @@ func readTensors(path string) (*safetensors.File, error) {
 	return f, nil
 }
 
-// parse reads the JSON of a key of the metadata of a file.
 func parse(metadata map[string]string, key string, v any) error {
 	err := json.Unmarshal([]byte(metadata[key]), v)
 	if err == nil {
@@ -80,7 +77,6 @@ func parse(metadata map[string]string, key string, v any) error {
 	return e
 }
 
-// named returns tensors as they are in files.
 func named(prefix string, t method.Tensors) []safetensors.Tensor {
 	list := make([]safetensors.Tensor, len(t))
 	for i, m := range t {
@@ -217,7 +213,6 @@ func ReadCurve(path string, stage Stage) (c Curve, err error) {
 	return c, nil
 }
 
-// seconds is the time that the phases took.
 func (c Curve) seconds() float64 {
 	var s float64
 	for _, e := range c {

@@ -94,7 +94,6 @@ func (s *Saved) Fits(d *dataset.Dataset) error {
 	return nil
 }
 
-// newSaved returns a model of preprocessed features with what it needs of the data that it was trained on.
 func newSaved(t Trial, p *model.Pipeline, data *Data) *Saved {
 	d := data.Dataset
 	p.Transform = data.Transform
@@ -271,7 +270,6 @@ func checkNames(field string, names []string) error {
 	return nil
 }
 
-// load sets what is in the tensors of a file.
 func (h *header) load(f *safetensors.File) (err error) {
 	t, ok := f.Tensor(descriptionsTensor)
 	e := &invalid.Error{Field: "tensor " + descriptionsTensor}
@@ -392,7 +390,6 @@ func ReadDecision(dir string) (d model.Decision, err error) {
 	return d, invalid.At(path, err)
 }
 
-// addDecision replaces the decision in a model file.
 func addDecision(f *safetensors.File, d model.Decision) error {
 	f.RemoveAdded()
 	text, err := json.Marshal(d)

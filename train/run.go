@@ -223,7 +223,6 @@ func (r *run) finish(status Status) (*Result, error) {
 	return result, r.close(result, curve)
 }
 
-// evaluate sets the evaluations of a model of preprocessed features with the corrections of its method.
 func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error {
 	val, u, other := data.evaluation, data.Dataset.Describe(data.EvaluationClasses), *p
 	detections, err := p.Detect(val.X, val.Rows)
@@ -246,7 +245,6 @@ func (r *Result) evaluate(p *model.Pipeline, data *Data, m methods.Named) error 
 	return nil
 }
 
-// evaluate classifies samples by a trained method.
 func evaluate(c model.Classifier, s Samples, classes dataset.Matrix[float64]) (metrics.Confusion, error) {
 	scores, err := model.Score(c, s.X, s.Rows, classes)
 	if err != nil {

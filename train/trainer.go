@@ -200,7 +200,6 @@ func (s Samples) where(keep func(i int) bool) Samples {
 	return some
 }
 
-// progress is the state of a run that is in no tensor.
 type progress struct {
 	Run       string    `json:"run"`          // the name of the trial
 	Curve     string    `json:"curve_sha256"` // of the epochs so far
@@ -209,7 +208,6 @@ type progress struct {
 	Converged bool      `json:"converged,omitempty"`
 }
 
-// bestEpoch is the first epoch with the highest validation accuracy so far.
 type bestEpoch struct {
 	Epoch    int     `json:"epoch"` // 0 before the first
 	Accuracy float64 `json:"accuracy"`
@@ -219,7 +217,6 @@ type bestEpoch struct {
 // less than one sample can change.
 const accuracyError = 1e-12
 
-// improve reports whether an epoch is the best so far, and records it if so.
 func (b *bestEpoch) improve(epoch int, accuracy float64) bool {
 	if b.Epoch > 0 && accuracy <= b.Accuracy+accuracyError {
 		return false
@@ -251,7 +248,6 @@ type trainer struct {
 // On all of them it takes a fifth of the time of a run.
 const recorded = 1000
 
-// newTrainer returns a trainer before its first epoch. In the test stage it does not use the test classes.
 func newTrainer(t Trial, d *Data) (*trainer, error) {
 	described := d.Dataset.Describe(d.TrainClasses)
 	complete := model.Pipeline{Impute: &impute.Imputer{Reference: described}}
@@ -314,7 +310,6 @@ func (r *trainer) unlearned() bool {
 	return slices.MaxFunc(r.curve, byTraining).Epoch > r.Epochs-r.trial.Patience
 }
 
-// step trains and evaluates an epoch and keeps its parameters if it is the best.
 func (r *trainer) step() error {
 	start := time.Now()
 	number := r.Epochs + 1
@@ -365,7 +360,6 @@ func (r *trainer) pipeline() (*model.Pipeline, error) {
 	return p, p.Refer(reference, r.examples.U)
 }
 
-// tensors lists the training state to checkpoint: the learner's and the kept model's.
 func (r *trainer) tensors() []safetensors.Tensor {
 	return append(named("state.", r.learner.State()), named("kept.", r.kept)...)
 }

@@ -62,7 +62,6 @@ func ordered(app *cli.App, words []string) []string {
 	return slices.Concat(path, typed, []string{"--"}, args)
 }
 
-// asksForHelp reports whether a word is --help, -h or --help-all.
 func asksForHelp(word string) bool {
 	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	return slices.Contains([]string{"help", "h", "help-all"}, name) && value != "false"
@@ -75,7 +74,6 @@ var elsewhere = map[string]string{
 	"--output": "--to", "--output-dir": "--out", "--verbose": "--log-level",
 }
 
-// didYouMean suggests the names that a word may mean.
 func didYouMean(word string, names []string) string {
 	if known := elsewhere[word]; slices.Contains(names, known) {
 		return "Did you mean " + known + "?"
@@ -89,7 +87,6 @@ func didYouMean(word string, names []string) string {
 //go:embed removed.txt
 var removedText string
 
-// replacing adds to an error of a command line what to use instead of typed words, if they were removed.
 func replacing(command string, err error, typed ...string) error {
 	words := strings.Join(append(strings.Fields(command)[1:], typed...), " ")
 	_, instead, found := strings.Cut("\n"+removedText, "\n"+words+": ")
@@ -107,7 +104,6 @@ func wrongWord(c *cli.Context, word string, names []string, e invalid.Error) err
 	return replacing(c.Command.HelpName, &e, word)
 }
 
-// usageError explains an error of urfave/cli.
 func usageError(c *cli.Context, err error, _ bool) error {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var names []string
@@ -123,7 +119,6 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return wrongWord(c, "", nil, invalid.Error{Where: c.Command.HelpName, Err: err})
 }
 
-// noCommand is the action where no argument names a command.
 func noCommand(c *cli.Context) error {
 	word := c.Args().First()
 	if word == "" {
@@ -138,7 +133,6 @@ func noCommand(c *cli.Context) error {
 	})
 }
 
-// checkLine checks a command line before its command runs.
 func checkLine(c *cli.Context) error {
 	if err := checkFlags(c); err != nil {
 		return err
@@ -220,7 +214,6 @@ func wrong(where, want, got string) error {
 
 func atFlag(name string, err error) error { return usageAt(dashed(name), err) }
 
-// usageAt adds a place in the command line to an error.
 func usageAt(where string, err error) error {
 	err = invalid.At(where, err)
 	if e := (*invalid.Error)(nil); errors.As(err, &e) {
@@ -237,7 +230,6 @@ const (
 	exitCancelled = 130 // as for a program that Ctrl-C ended
 )
 
-// exit returns the error of a command with its exit code.
 func exit(ctx context.Context, err error) cli.ExitCoder {
 	text := err.Error()
 	bad, cause := (*invalid.Error)(nil), cmp.Or(context.Cause(ctx), context.Canceled)
@@ -257,7 +249,6 @@ func exit(ctx context.Context, err error) cli.ExitCoder {
 
 func init() { cli.FlagStringer = flagHelp }
 
-// flags returns the flags of settings, which get their defaults.
 func flags(settings setting.List) (list []cli.Flag) {
 	settings.SetDefaults()
 	for _, s := range settings {
@@ -273,7 +264,6 @@ func flags(settings setting.List) (list []cli.Flag) {
 	return list
 }
 
-// flagValue is the value of a flag.
 type flagValue struct {
 	setting.Setting
 	text  string // as typed, or the default
@@ -362,7 +352,6 @@ func describeFlag(s setting.Setting) (value, usage string) {
 	return value, usage
 }
 
-// flagHelp is the lines of a flag in the help.
 func flagHelp(f cli.Flag) string {
 	const indent = 26
 	s := settingOf(f)

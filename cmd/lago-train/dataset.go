@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/internal/table"
 )
 
-// withArgument is what a command with one argument does.
 func withArgument(run func(c *cli.Context, argument string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() != 1 {
@@ -112,7 +111,6 @@ func splitCommand() *cli.Command {
 	}
 }
 
-// splitReports are the checks of one or more splits of a data set.
 type splitReports struct {
 	Splits []check.SplitReport `json:"splits"`
 	notes  []string            // where a proposal is, and the command to type next
@@ -150,7 +148,6 @@ func (o *splitOptions) run(c *cli.Context, name string) error {
 	return err
 }
 
-// propose prints a split and, if --to is given, writes it.
 func (o *splitOptions) propose(c *cli.Context, name string, d *dataset.Dataset) error {
 	usable := len(catalog.Usable(d))
 	classes := func(size float64) int {

@@ -91,7 +91,6 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 	return o.show(func(w io.Writer) error { return render.Explanation(w, o.format, result, o.top) })
 }
 
-// askAboutDataset asks about a sample of a data set.
 func (o *explainOptions) askAboutDataset(c *cli.Context, q *predictor.Question) error {
 	d, err := openData(c.Context, o.m, o.dataset, o.dataOptions.Options)
 	if err != nil {

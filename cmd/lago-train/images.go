@@ -29,7 +29,6 @@ import (
 	"github.com/lago-train/lago-train/model/network/vit"
 )
 
-// networkOptions are those of every command that computes features of images.
 type networkOptions struct {
 	weights    string
 	fit        dataset.Fit
@@ -37,7 +36,6 @@ type networkOptions struct {
 	activation vit.Activation
 }
 
-// weightsSetting is that of commands that compute features for a model, which has the other settings.
 func weightsSetting(to *string) setting.Setting {
 	return setting.Raw("weights", to, "").In(imageGroup).Common()
 }
@@ -95,7 +93,6 @@ type extractOptions struct {
 	list, classColumn string
 }
 
-// classColumnSetting is that of commands with --list.
 func classColumnSetting(column *string) setting.Setting {
 	return setting.Raw("class_column", column, "").In(inputGroup).Noted("class").Needs("list")
 }
@@ -190,7 +187,6 @@ func fetchCommand() *cli.Command {
 	}
 }
 
-// checkFetched opens what was fetched: the weights of a network, or a data set.
 func checkFetched(ctx context.Context, name, path string) error {
 	if slices.Contains(fetch.Networks(), name) {
 		n, err := extract.ReadNetwork(ctx, path, extract.NetworkOptions{})

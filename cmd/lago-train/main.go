@@ -63,7 +63,6 @@ func main() {
 	os.Exit(end.ExitCode())
 }
 
-// execute runs the command that words name, or prints its help.
 func execute(ctx context.Context, out io.Writer, words []string) error {
 	app := newApp(out, slices.Contains(words, "--help-all"))
 	if slices.Contains(words, "--generate-bash-completion") {
@@ -155,7 +154,6 @@ func place(flag string) int {
 	return slices.Index(last, flag) + 1
 }
 
-// before checks the command line, and sets up the process.
 func before(c *cli.Context) error {
 	if err := checkLine(c); err != nil {
 		return err
@@ -192,7 +190,6 @@ func abandoned(run cli.ActionFunc, after *time.Duration) cli.ActionFunc {
 	}
 }
 
-// setUp sets up the log, the number of threads and the BLAS.
 func setUp(c *cli.Context) error {
 	logrus.SetOutput(display)
 	logrus.SetFormatter(&logrus.TextFormatter{TimestampFormat: time.DateTime})
@@ -219,14 +216,12 @@ func setUp(c *cli.Context) error {
 //go:embed help.txt
 var helpText string
 
-// section returns the text about a command, or about flags of several commands.
 func section(name string) string {
 	_, text, _ := strings.Cut("\n"+helpText, "\n# "+name+"\n")
 	text, _, _ = strings.Cut(text, "\n# ")
 	return strings.TrimSpace(text)
 }
 
-// flagUsage returns what helpText says that a flag of a command is for.
 func flagUsage(command, flag string) string {
 	_, text, _ := strings.Cut(section(command)+"\n"+section("flags"), "\n   "+dashed(flag)+": ")
 	text, _, _ = strings.Cut(text, "\n")
@@ -247,10 +242,8 @@ func helpFor(command string, all bool) (usage, description string) {
 	return usage, strings.Join(paragraphs, "\n\n")
 }
 
-// helpWidth is the number of columns of the help.
 const helpWidth = 100
 
-// helpTemplate is the help of the program and of each command.
 const helpTemplate = `{{.HelpName}}: {{.Usage}}
 
 Usage: {{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}} [flags]{{with .ArgsUsage}} {{.}}{{end}}

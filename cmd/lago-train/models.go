@@ -32,12 +32,10 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// modelSetting is that of commands that use one model.
 func modelSetting(to *string) setting.Setting {
 	return setting.Raw("model", to, "").In(inputGroup).Common()
 }
 
-// latest names a model, see lastModel.
 const latest = "latest"
 
 // findModel returns the model file that the value of a flag names: the file, the folder of its run or, in the
@@ -127,7 +125,6 @@ func lastModel(dir string, names []string) (string, error) {
 	return dir, err
 }
 
-// runsWithModel lists the runs in a folder that have a model.
 func runsWithModel(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -139,7 +136,6 @@ func runsWithModel(dir string) (names []string) {
 	return names
 }
 
-// openModel opens the model that --model names.
 func openModel(name string) (*predictor.Model, error) {
 	path, err := findModel("--model", name)
 	if err != nil {
@@ -152,7 +148,6 @@ func openModel(name string) (*predictor.Model, error) {
 	return m, err
 }
 
-// logModel says which model it is.
 func logModel(m *predictor.Model) {
 	of := ""
 	if m.Trial != nil {
@@ -161,7 +156,6 @@ func logModel(m *predictor.Model) {
 	logrus.Infof("model: %s trained on %s%s, in %s", m.Method.Label(), m.Dataset, of, m.Dir())
 }
 
-// openLAGO opens the model that --model names for commands that need a LAGO model.
 func openLAGO(name string) (*predictor.Model, error) {
 	m, err := openModel(name)
 	if err != nil || m.Method.Name == methods.LAGO {
@@ -212,7 +206,6 @@ func logChanged(how string, harms bool) {
 // warnData logs what makes results on a data set worth less, see check.Use.
 func warnData(d *dataset.Dataset, scales bool) { warnOf(check.Use(d, scales)...) }
 
-// warnOf logs what was found, unless it is "".
 func warnOf[T any](findings ...T) {
 	for _, finding := range findings {
 		if text := fmt.Sprint(finding); text != "" {
@@ -221,7 +214,6 @@ func warnOf[T any](findings ...T) {
 	}
 }
 
-// predictionOptions are those of the commands that predict with one model.
 type predictionOptions struct {
 	dataOptions
 	networkOptions
@@ -239,7 +231,6 @@ type predictionOptions struct {
 	p       *predictor.Predictor // see choose
 }
 
-// candidatesSetting is --candidates, with what it is by default.
 func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Setting {
 	parse := func(text string) (predictor.Selection, error) {
 		if s, err := invalid.OneOf(text, predictor.Selections...); err == nil {
@@ -252,7 +243,6 @@ func candidatesSetting(to *[]predictor.Selection, otherwise string) setting.Sett
 	return s
 }
 
-// emptySetting is --empty.
 func emptySetting(to *descriptions.Empty) setting.Setting {
 	return setting.Choice("empty", to, descriptions.EmptyUnknown, descriptions.Empties...)
 }
@@ -299,7 +289,6 @@ func adaptSetting(to *bool) setting.Setting {
 	return setting.Switch("adapt", to, false).In(methodGroup).Common()
 }
 
-// open opens the model by openModel or openLAGO.
 func (o *predictionOptions) open(open func(name string) (*predictor.Model, error)) (err error) {
 	if o.m, err = open(o.model); err != nil {
 		return err
@@ -354,7 +343,6 @@ func (o *predictionOptions) choose(c *cli.Context) error {
 	return nil
 }
 
-// logCalibration says whether probabilities are calibrated.
 func (o *predictionOptions) logCalibration(c *cli.Context) {
 	p := o.p
 	switch {
@@ -373,7 +361,6 @@ func (o *predictionOptions) logCalibration(c *cli.Context) {
 	}
 }
 
-// pictureOf returns the picture of a sample of a data set, nil if there is none.
 func (o *predictionOptions) pictureOf(c *cli.Context, row int) (image.Image, error) {
 	picture, err := catalog.Picture(c.Context, o.data, row, render.PictureSide)
 	if err != nil && !o.noPicture {
@@ -384,7 +371,6 @@ func (o *predictionOptions) pictureOf(c *cli.Context, row int) (image.Image, err
 	return picture, c.Err()
 }
 
-// show writes what was found, to --to if it is given.
 func (o *predictionOptions) show(write func(io.Writer) error) error {
 	if o.to == "" {
 		return write(os.Stdout)

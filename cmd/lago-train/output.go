@@ -79,7 +79,6 @@ type statusLine struct {
 	shown time.Time
 }
 
-// show shows progress in place of the line, the end in any case.
 func (s *statusLine) show(p format.Progress) { s.replace(p.String(), p.Ended()) }
 
 // replace replaces the line, unless it was shown just before. A failure to print it is no reason to stop.
@@ -112,7 +111,6 @@ func (s *statusLine) replace(line string, last bool) {
 	_, _ = io.WriteString(s.to, line)
 }
 
-// erase removes the line from the terminal.
 func (s *statusLine) erase() {
 	if s.drawn {
 		s.drawn = false
@@ -120,7 +118,6 @@ func (s *statusLine) erase() {
 	}
 }
 
-// clear removes the line from the terminal.
 func (s *statusLine) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,14 +158,12 @@ func logResume(t train.Trial, epochs int) {
 	logrus.WithFields(logrus.Fields{"run": t.Name(), "epochs": epochs}).Info("resumes from its checkpoint")
 }
 
-// outputs writes the files that a user asks for.
 type outputs struct{ fileio.Outputs }
 
 func (o *outputs) setting() setting.Setting {
 	return setting.Switch("force", &o.Force, false).In(outputGroup)
 }
 
-// log names the files that were written.
 func (o *outputs) log() {
 	if o.Written != nil {
 		logrus.WithField("files", strings.Join(o.Written, ", ")).Info("written")

@@ -136,7 +136,6 @@ func (o *predictOptions) run(c *cli.Context) (err error) {
 // beginsSheet is what shows that a page is a contact sheet.
 const beginsSheet = `<meta name="generator" content="lago-train sheet">`
 
-// writeSheet writes the contact sheet, with a CSV file beside it.
 func (o *predictOptions) writeSheet(c *cli.Context, r *predictor.Predictions) error {
 	beside := strings.TrimSuffix(o.to, ".html") + ".csv"
 	err := o.Write(beside, func(w io.Writer) error { return render.Predictions(w, render.CSV, r) })
@@ -175,7 +174,6 @@ func (o *predictOptions) checkSources(c *cli.Context) error {
 	return atFlag("to", o.CheckFile(o.to, ""))
 }
 
-// source opens the samples.
 func (o *predictOptions) source(c *cli.Context) (predictor.Source, error) {
 	if o.dataset != "" {
 		d, err := openData(c.Context, o.m, o.dataset, o.dataOptions.Options)
@@ -263,7 +261,6 @@ func (o *predictionOptions) openFeatures(c *cli.Context) (*features.Reader, erro
 	return r, nil
 }
 
-// onBroken leaves a photograph out if that is asked for.
 func (o *predictOptions) onBroken(_ images.Image, err error) error {
 	if !o.skipBroken {
 		return &invalid.Error{Err: err, Hint: "--skip-broken leaves such photographs out."}

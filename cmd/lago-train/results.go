@@ -21,7 +21,6 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// runsSetting is that of commands that read runs.
 func runsSetting(to *string) setting.Setting {
 	return setting.Raw("from", to, defaultRuns).In(inputGroup)
 }

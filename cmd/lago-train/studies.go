@@ -30,7 +30,6 @@ import (
 	"github.com/lago-train/lago-train/model/preprocess"
 )
 
-// studyOptions are those of the command of a study.
 type studyOptions struct {
 	dataOptions
 	study   results.Study
@@ -43,7 +42,6 @@ type studyOptions struct {
 	printOnly bool   // of results.Single
 }
 
-// studyCommands are the commands of studies.
 func studyCommands() (list []*cli.Command) {
 	for _, entry := range studies.All {
 		o := &studyOptions{study: entry.New()}
@@ -77,7 +75,6 @@ func (o *studyOptions) settings() setting.List {
 	return list
 }
 
-// run resolves the settings, opens the data set and its lab, asks, and prints the result.
 func (o *studyOptions) run(c *cli.Context) error {
 	if o.model != "" {
 		return o.askModel(c)
@@ -142,7 +139,6 @@ func (o *studyOptions) run(c *cli.Context) error {
 	return err
 }
 
-// files are those that the study writes for users.
 func (o *studyOptions) files(found results.Result) []results.File {
 	if w, ok := o.study.(results.Writer); ok {
 		return w.Files(found)
@@ -197,16 +193,13 @@ func (o *studyOptions) printConfig(c *cli.Context, d *dataset.Dataset) error {
 	return format.WriteJSON(os.Stdout, p.Config)
 }
 
-// defaultRuns is the folder of runs if no flag names another one.
 const defaultRuns = "runs"
 
-// dataOptions say where data sets are, and how to print a result.
 type dataOptions struct {
 	catalog.Options
 	json bool
 }
 
-// dataSettings are those of commands that read data sets and print a result.
 func (o *dataOptions) dataSettings() setting.List {
 	return setting.List{
 		setting.Raw("data_dir", &o.DataDir, "").In(setting.Data).
@@ -215,7 +208,6 @@ func (o *dataOptions) dataSettings() setting.List {
 	}
 }
 
-// workSettings are those of commands that compute for long; setUp applies them.
 func workSettings() setting.List {
 	return setting.List{
 		setting.Whole("threads", new(int), 0, setting.Threads).In(runGroup).Noted("number of cores"),
@@ -276,7 +268,6 @@ func shardOf(c *cli.Context, given lab.Shard) (lab.Shard, error) {
 	return s, err
 }
 
-// openDataset opens the data set that the flags and the first preset say.
 func (o *studyOptions) openDataset(c *cli.Context) (*dataset.Dataset, error) {
 	p := o.request.Presets[0]
 	name := p.Dataset // in lower case, but folders may differ by case only
@@ -349,7 +340,6 @@ func (o *studyOptions) openLab(c *cli.Context, d *dataset.Dataset) (*lab.Lab, er
 	return l, nil
 }
 
-// logRun logs a run that ended.
 func logRun(r lab.Run) {
 	entry := logrus.WithField("run", r.Name())
 	if r.Missing != nil {
@@ -359,10 +349,8 @@ func logRun(r lab.Run) {
 	entry.WithFields(logrus.Fields{"status": r.Result.Status, "epochs": r.Result.Epochs}).Debug("run ended")
 }
 
-// tabled is a result, which is also the JSON output.
 type tabled interface{ Tables() []*table.Table }
 
-// print prints a result, as JSON or as tables, unless there is an error.
 func (o *dataOptions) print(result tabled, err error) error {
 	if err != nil {
 		return err

@@ -170,7 +170,6 @@ const (
 	matLayout  = "xlsa17"
 )
 
-// errNoFiles is the cause of the error about a folder with no file of a data set.
 var errNoFiles = errors.New("found none of their files")
 
 // folderAt returns the data set in a folder. A labels.csv means the open layout, an att_splits.mat that of
@@ -247,7 +246,6 @@ func (l location) open(ctx context.Context, o Options) (d *dataset.Dataset, err 
 	return d, nil
 }
 
-// hasGlyphs reports whether a data set is that of glyphs, not a folder of the same name.
 func hasGlyphs(d *dataset.Dataset) bool { return d.Source == glyphs.Source }
 
 // HasPictures reports whether Picture finds pictures of samples.

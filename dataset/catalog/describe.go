@@ -56,7 +56,6 @@ func Check(ctx context.Context, name string, o Options) (Report, error) {
 	return r, nil
 }
 
-// findErrors is Check without warnings.
 func findErrors(ctx context.Context, name string, o Options) (Report, error) {
 	r := Report{Errors: []check.Finding{}, Warnings: []check.Finding{}}
 	l, err := find(name, o)
@@ -307,7 +306,6 @@ func (r Described) Tables() (list []*table.Table) {
 	return list
 }
 
-// traitValues lists the first values with the numbers of their classes.
 func traitValues(values []descriptions.ValueCount) string {
 	const most = 8
 	var texts []string

@@ -85,7 +85,6 @@ func Usable(d *dataset.Dataset) (usable []int) {
 	return usable
 }
 
-// together returns the classes in sets that must stay together.
 func together(d *dataset.Dataset, usable []int) [][]int {
 	lower := d.Descriptions.AllRows() // of each class, a lower one of its set, or the lowest itself
 	lowest := func(z int) int {
@@ -262,7 +261,6 @@ func Folds(d *dataset.Dataset, s dataset.Split, n int, seed uint64) ([]dataset.S
 	return folds, err
 }
 
-// without returns the classes of all parts but some, ascending.
 func without(dealt [][]int, parts ...int) (classes []int) {
 	for i, part := range dealt {
 		if !slices.Contains(parts, i) {

@@ -120,7 +120,6 @@ func Findings(severity Severity, err error) []Finding {
 	return []Finding{{e.Where, e.Field, want, found, e.Hint, severity}}
 }
 
-// checker collects the problems of a data set.
 type checker struct {
 	*dataset.Dataset
 	subsetOf []string // of each class, empty if the split leaves it out
@@ -140,14 +139,12 @@ func run(d *dataset.Dataset, checks []func(*checker)) error {
 	return c.problems.Err()
 }
 
-// report adds a problem of a kind, as invalid.List.Add does.
 func (c *checker) report(kind, field, want string, got any, hint ...string) {
 	c.problems.Add(kind, &invalid.Error{
 		Where: c.Name, Field: field, Want: want, Got: fmt.Sprint(got), Hint: strings.Join(hint, " "),
 	})
 }
 
-// split checks that the classes of the split have samples and a description.
 func (c *checker) split() {
 	samples := c.SamplesPerClass()
 	for _, subset := range c.Split.Subsets() {

@@ -62,7 +62,6 @@ func (c *checker) scales() {
 	}
 }
 
-// moments returns the mean and the variance of each column over some rows.
 func moments(x dataset.Matrix[float32], rows []int) (mean, variance []float64) {
 	mean, variance = make([]float64, x.Cols), make([]float64, x.Cols)
 	for _, i := range rows {
@@ -111,7 +110,6 @@ func (c *checker) order() {
 		"Are the lines of labels.csv in the order of the features?")
 }
 
-// spread returns at most n of a list, evenly.
 func spread(list []int, n int) []int {
 	if len(list) <= n {
 		return list
@@ -292,7 +290,6 @@ func (c *checker) leaks() {
 	}
 }
 
-// subsets returns the subset of each class, "" for none.
 func subsets(d *dataset.Dataset, s dataset.Split) []string {
 	subsetOf := make([]string, len(d.Classes))
 	for _, subset := range s.Subsets() {
@@ -311,7 +308,6 @@ const (
 	heldOut       = "test_seen" // between samples of seen classes
 )
 
-// similar is a set of classes that should not be in different subsets.
 type similar struct {
 	kind    string
 	classes []int // at least two
@@ -393,7 +389,6 @@ func groups[K comparable](keys []K) (sets [][]int) {
 	return sets
 }
 
-// repeated returns the sets of two or more.
 func repeated[K comparable](keys []K) [][]int {
 	return slices.DeleteFunc(groups(keys), func(set []int) bool { return len(set) < 2 })
 }

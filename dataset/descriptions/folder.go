@@ -57,7 +57,6 @@ func readFolder(dir string, content func(name string) ([]byte, error), complete 
 	return r.Table
 }
 
-// folderReader reads the files of a folder into a table.
 type folderReader struct {
 	*Table
 	content  func(name string) ([]byte, error) // of a file; nil for one that does not exist
@@ -197,7 +196,6 @@ func sumOf(text []byte) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// contentOf returns the content of a regular file, nil for none.
 func contentOf(ctx context.Context, path string) ([]byte, error) {
 	text, err := fileio.ReadRegularFile(ctx, path, table.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -206,7 +204,6 @@ func contentOf(ctx context.Context, path string) ([]byte, error) {
 	return text, err
 }
 
-// stored is what Tables of the same folder know of its files.
 type stored struct {
 	dir        string
 	sums       map[string][sha256.Size]byte // of the files when they were read or written
@@ -309,7 +306,6 @@ func (t *Table) texts() (texts map[string][]byte, drafts map[Draft]bool, err err
 	return texts, drafts, problems.Err()
 }
 
-// draftsText is the file of some drafts, nil for none.
 func draftsText(drafts map[Draft]bool) []byte {
 	if len(drafts) == 0 {
 		return nil

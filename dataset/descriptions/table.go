@@ -106,7 +106,6 @@ func (t *Table) SetTo(d *dataset.Dataset) {
 	d.Classes, d.Descriptions, d.Drafts = t.Classes, t.Values(), t.Drafts
 }
 
-// lacking returns those of a list whose names are none of the known ones, each name once.
 func lacking[T any](known, list []T, name func(T) string) (added []T) {
 	seen := make(map[string]bool, len(known))
 	for _, item := range known {
@@ -237,7 +236,6 @@ func (t *Table) Groups() (list []Group) {
 // column is the name of the group in a table of traits.
 func (g Group) column() string { return cmp.Or(g.Name, "attributes") }
 
-// words returns the names of the attributes of the group without that of the group.
 func (g Group) words(attributes []Attribute) (words []string) {
 	for _, m := range g.Members {
 		words = append(words, strings.TrimPrefix(attributes[m].Name, g.Name+"::"))

@@ -83,7 +83,6 @@ func Read(ctx context.Context, path string, attributes []Attribute) (*Table, err
 	return t, r.problems.Err()
 }
 
-// traitReader adds a table of traits to a table of descriptions.
 type traitReader struct {
 	Reading
 	file  *table.Table
@@ -117,7 +116,6 @@ func newTraitReader(t *Table) *traitReader {
 // shortName is a name of a group without the "has" that some begin with.
 func shortName(name string) string { return strings.TrimPrefix(FoldName(name), "has") }
 
-// column is one trait.
 type column struct {
 	name   string
 	line   int // that names it first
@@ -130,7 +128,6 @@ type cell struct {
 	text        string
 }
 
-// described is an attribute with its probability for each class.
 type described struct {
 	Attribute
 	p map[int]float64
@@ -176,7 +173,6 @@ func (r *traitReader) add(ctx context.Context, path string) {
 	}
 }
 
-// columns returns the traits of the file, whose classes it puts into names.
 func (r *traitReader) columns() (columns []*column) {
 	header := r.file.Columns
 	if r.classes.Find(header[0]) >= 0 {
@@ -278,7 +274,6 @@ func (r *traitReader) class(row table.Row, once bool) int {
 	return -1
 }
 
-// attribute returns the attribute of the data set that a name means, or -1.
 func (r *traitReader) attribute(name string) int {
 	if hits := r.known.find(name); len(hits) == 1 {
 		return hits[0]
@@ -286,7 +281,6 @@ func (r *traitReader) attribute(name string) int {
 	return -1
 }
 
-// isOther reports whether a cell is no number, yes or no.
 func isOther(entry cell) bool {
 	_, err := table.Number(entry.text, 64)
 	return err != nil && !isProbability(entry.text)
@@ -334,7 +328,6 @@ func (r *traitReader) fits(attributes int) bool {
 	return !r.full
 }
 
-// tooMany returns the error of a file with more classes or attributes than are read.
 func tooMany(file string, classes, attributes int) error {
 	e := &invalid.Error{Where: file, Hint: "Leave out columns that photographs do not show."}
 	switch n := classes * attributes; {
@@ -348,7 +341,6 @@ func tooMany(file string, classes, attributes int) error {
 	return e
 }
 
-// probabilities returns the one attribute of a column of probabilities.
 func (r *traitReader) probabilities(c *column, a Attribute) []*described {
 	d := &described{a, map[int]float64{}}
 	counts, trait := map[string]int{}, Trait{Column: c.name, Kind: "yes or no"}
@@ -378,7 +370,6 @@ func (r *traitReader) took(t Trait) {
 	r.Traits = append(r.Traits, t)
 }
 
-// apply writes what a table says into cells that are empty.
 func (r *traitReader) apply(all []*described) {
 	t := r.table
 	t.Added.Classes += t.AddClasses(r.names...)

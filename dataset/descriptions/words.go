@@ -115,7 +115,6 @@ func isMissing(text string) bool {
 		slices.Contains(missingWords, strings.ToLower(strings.TrimSpace(text)))
 }
 
-// item is a word of a cell with its probability.
 type item struct {
 	word string
 	p    float64
@@ -249,7 +248,6 @@ func (r *traitReader) words(c *column, g *Group) (all []*described) {
 	return all
 }
 
-// find returns which of the members of a group a word means, or -1.
 func (r *traitReader) find(g Group, word string) int {
 	if hits := r.known.find(g.Name + "::" + word); len(hits) == 1 {
 		return slices.Index(g.Members, hits[0]) // its name may begin with that of another group
@@ -304,7 +302,6 @@ func (s *spellings) add(place int, spelled ...string) {
 	}
 }
 
-// find returns the places of the first kind that has a spelling.
 func (s spellings) find(spelled ...string) []int {
 	for kind, places := range s {
 		if hits := places[spelled[kind]]; len(hits) > 0 {

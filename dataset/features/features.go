@@ -438,7 +438,6 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 	return nil
 }
 
-// wrong returns an error in a line, and in a column unless that is empty.
 func (s *csvFile) wrong(line int, column, want, got, hint string) *invalid.Error {
 	field := strings.TrimSuffix(fmt.Sprintf("line %d, %s", line, column), ", ")
 	return &invalid.Error{Where: s.path, Field: field, Want: want, Got: got, Hint: hint}

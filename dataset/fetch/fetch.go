@@ -339,7 +339,6 @@ func (o *Options) unpackFile(e *zip.File, path string) error {
 	})
 }
 
-// meter reports the bytes that are written to it as progress of a step.
 type meter struct {
 	format.Progress
 	report func(format.Progress)

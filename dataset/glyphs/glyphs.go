@@ -209,7 +209,6 @@ func (t table) describe() (all []dataset.Attribute, u dataset.Matrix[float64]) {
 	return all, u
 }
 
-// must returns what is made from a part of this program, which has no mistakes.
 func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
@@ -294,7 +293,6 @@ func render(o outline, rng *rand.Rand) *image.Gray {
 	return im
 }
 
-// coverage returns how much of each pixel is ink, from 0 to 1.
 func coverage(o outline, place func(x, y float64) (left, top float32)) []float64 {
 	r := vector.NewRasterizer(side, side)
 	for _, s := range o.Segments {
@@ -367,7 +365,6 @@ const dims = (squares/2*squares/2 + squares/4*squares/4) * orientations
 // A histogram is the strength of the gradients by orientation.
 type histogram [orientations]float64
 
-// hog writes the dims features of a picture into dst.
 func hog(im *image.Gray, dst []float32) {
 	fine := vote(im)
 	for _, size := range []int{2, 4} { // squares along an edge of a cell

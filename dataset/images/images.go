@@ -143,7 +143,6 @@ const (
 	maxPixels = 64_000_000
 )
 
-// notAnImage is the error of a file that the decoders refuse.
 func notAnImage(path string, data []byte, err error) error {
 	other := fileio.FormatOf(data)
 	switch {
@@ -203,7 +202,6 @@ func decode(ctx context.Context, file Image, turn bool) (_ *image.RGBA, err erro
 	return p, nil
 }
 
-// opaque returns a colour without its transparency.
 func opaque(c color.Color) color.RGBA {
 	if c, deep := c.(color.NRGBA64); deep { // the conversion would drop what is transparent
 		return color.RGBA{uint8(c.R >> 8), uint8(c.G >> 8), uint8(c.B >> 8), math.MaxUint8}

@@ -31,7 +31,6 @@ var extensions = []string{
 	".jpg", ".jpeg", ".jpe", ".jfif", ".jpg_large", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 }
 
-// isImage reports whether a file is an image to read, by its name or else by its first bytes.
 func isImage(path string) bool {
 	if slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
 		return true
@@ -126,7 +125,6 @@ func List(dir string, deep bool) (list []Image, warning string, err error) {
 	return l.images, l.warning(empty), nil
 }
 
-// listing is what was found in a folder.
 type listing struct {
 	dir     string
 	deep    bool

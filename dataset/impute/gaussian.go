@@ -63,12 +63,10 @@ func Fit(u dataset.Matrix[float64]) *Gaussian {
 	return g
 }
 
-// overall returns the mean of all given entries, 0 without any.
 func overall(u dataset.Matrix[float64]) float64 {
 	return dataset.Means(dataset.Matrix[float64]{Rows: len(u.Data), Cols: 1, Data: u.Data}, 0)[0]
 }
 
-// standardise returns the standardised descriptions, with 0 for missing entries.
 func (g *Gaussian) standardise(u dataset.Matrix[float64]) *mat.Dense {
 	scores := mat.NewDense(u.Rows, u.Cols, nil)
 	for z := range u.Rows {
@@ -81,7 +79,6 @@ func (g *Gaussian) standardise(u dataset.Matrix[float64]) *mat.Dense {
 	return scores
 }
 
-// pattern is the classes that lack the same attributes.
 type pattern struct{ classes, given, missing []int }
 
 func patternsOf(u dataset.Matrix[float64]) (list []pattern) {
@@ -152,7 +149,6 @@ func (g *Gaussian) step(scores *mat.Dense, patterns []pattern) {
 	g.covariance.ScaleSym(1/g.weight, &s)
 }
 
-// centred returns the given attributes of some classes minus mu, attributes x classes.
 func (g *Gaussian) centred(scores *mat.Dense, classes, attributes []int) *mat.Dense {
 	d := mat.NewDense(len(attributes), len(classes), nil)
 	for i, a := range attributes {

@@ -184,7 +184,6 @@ func (g *Gaussian) Order(sets [][]int) []Question {
 	return order
 }
 
-// gain returns how much of the variance the answers for a set take away.
 func gain(left *mat.Dense, set []int) (sum float64) {
 	rows, m := mat.NewDense(max(len(set), 1), left.RawMatrix().Cols, nil), left.RawMatrix().Cols
 	for i, a := range set {

@@ -56,13 +56,11 @@ type stream struct {
 	compressed int64 // bytes of the compressed data, 0 where they are plain
 }
 
-// element is the tag of a data element: its type, and the bytes of its data and of the padding behind them.
 type element struct {
 	kind      uint32
 	size, pad int64
 }
 
-// element reads the tag of an element whose data end before end.
 func (s *stream) element(end int64) (e element) {
 	var tag [tagSize]byte
 	s.full(tag[:4])
@@ -121,7 +119,6 @@ func (s *stream) bytes(end int64, want string, low, high int64, kinds ...uint32)
 	return e.kind, data
 }
 
-// broken reports an error of reading or decompressing at the current position.
 func (s *stream) broken(want, got string, err error) {
 	s.fail(&invalid.Error{
 		Want: want, Got: got, Err: err, Hint: "The file is truncated or damaged: copy or download it again.",
@@ -146,14 +143,12 @@ func (s *stream) fail(e *invalid.Error) {
 	s.err = e
 }
 
-// unread is an array whose header has been read and whose data have not.
 type unread struct {
 	Array
 	complex bool
 	end     int64 // of the array in its stream
 }
 
-// header reads what precedes the data of an array: flags, dimensions and name.
 func (s *stream) header(end int64) (m unread) {
 	m.end = end
 	_, data := s.bytes(end, "array flags in 8 bytes of type 6", 8, 8, kindUint32)
@@ -214,7 +209,6 @@ func (s *stream) decode(m *unread) {
 	}
 }
 
-// finish checks that the data of a variable, or of a cell, end at end.
 func (s *stream) finish(end int64) {
 	if s.pos != end {
 		s.unexpected("the end of the variable", "%d more bytes", end-s.pos)
@@ -264,7 +258,6 @@ func (s *stream) numbers(m unread) []float32 {
 	return values
 }
 
-// rows reads the text of each row of a char array, without the spaces that fill it up.
 func (s *stream) rows(m unread) []string {
 	n := m.Dims[0]
 	letters := []rune(s.text(m))
@@ -286,7 +279,6 @@ func (s *stream) rows(m unread) []string {
 	return texts
 }
 
-// text reads the data of a char array, column by column.
 func (s *stream) text(m unread) string {
 	want := fmt.Sprintf("text of at most %d bytes", maxText)
 	kind, data := s.bytes(m.end, want, 0, maxText, kindInt8, kindUint8, kindUint16, kindUTF8, kindUTF16)

@@ -140,7 +140,6 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	return r.d, nil
 }
 
-// reader reads the files of a folder into a data set and collects their problems.
 type reader struct {
 	ctx      context.Context
 	dir      string
@@ -173,7 +172,6 @@ func (r *reader) lacks(split bool) error {
 	return e
 }
 
-// isEmpty reports whether a table has no line below its header.
 func (r *reader) isEmpty(file string) bool {
 	text, err := os.ReadFile(r.path(file))
 	return err == nil && bytes.Count(bytes.TrimSpace(text), []byte("\n")) == 0
@@ -269,7 +267,6 @@ func ReadExtraction(ctx context.Context, dir string) (*Extraction, error) {
 	return e, nil
 }
 
-// readImages reads the optional files of features that were computed from images.
 func (r *reader) readImages() {
 	e, err := ReadExtraction(r.ctx, r.dir)
 	r.problems.AddError(err)

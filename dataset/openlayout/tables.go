@@ -28,7 +28,6 @@ func (r *reader) readDescriptions() {
 	}
 }
 
-// indexClasses finds the classes by their names, which are empty where a problem was reported.
 func (r *reader) indexClasses() {
 	r.classes = make(map[string]int, len(r.d.Classes))
 	for z, name := range r.d.Classes {
@@ -38,7 +37,6 @@ func (r *reader) indexClasses() {
 	}
 }
 
-// find returns the class that a row of another table names, or -1.
 func (r *reader) find(t *table.Table, row table.Row) int {
 	name := t.Cell(row, classColumn)
 	if z, known := r.classes[name]; known {

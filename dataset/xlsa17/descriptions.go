@@ -279,7 +279,6 @@ func group(names []string) (attributes []dataset.Attribute, groups []string) {
 // maxText bounds the bytes of a text file, far above the descriptions of any data set.
 const maxText = 64 << 20
 
-// line is a line of text that is not blank, without the space around it.
 type line struct {
 	number int // from 1
 	text   string
@@ -293,7 +292,6 @@ func readLines(ctx context.Context, path string) ([]line, error) {
 	return splitLines(strings.TrimPrefix(string(text), "\ufeff")), err
 }
 
-// splitLines returns the lines of a text that are not blank. Line ends may be those of Unix or Windows.
 func splitLines(text string) (lines []line) {
 	for i, part := range strings.Split(text, "\n") {
 		if part = dataset.Name(part); part != "" {

@@ -92,7 +92,6 @@ type folder struct {
 	locations map[string][]int         // their samples, from 0
 }
 
-// openFolder reads all but features, labels and split.
 func openFolder(ctx context.Context, dir string) (*folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -205,7 +204,6 @@ func idsOf(paths []string) []string {
 	return ids
 }
 
-// findFeatures returns res101.mat, or the one .mat beside att_splits.mat.
 func findFeatures(dir string) (string, error) {
 	if file := firstFile(dir, "res101.mat"); file != "" {
 		return file, nil
@@ -266,7 +264,6 @@ func wrong(file, field, want, got string) *invalid.Error {
 	return &invalid.Error{Where: file, Field: field, Want: want, Got: got}
 }
 
-// firstFile returns the first of several files that exists, or "" for none.
 func firstFile(dir string, names ...string) string {
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))

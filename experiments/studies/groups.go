@@ -152,7 +152,6 @@ func (q *Grouping) learned(d *dataset.Dataset, m *train.Saved, file string) (res
 	return r, nil
 }
 
-// groupsOf lists the columns of Gamma, those with most members first.
 func groupsOf(gamma dataset.Matrix[float64], names []string, threshold float64) []Group {
 	groups := make([]Group, gamma.Cols)
 	for k := range groups {
@@ -251,7 +250,6 @@ func correlations(d *dataset.Dataset) (*mat.SymDense, error) {
 	return &r, nil
 }
 
-// comparePairs compares the correlations of attributes in the same group with those of others.
 func (r *LearnedGroups) comparePairs(gamma dataset.Matrix[float64], correlation *mat.SymDense) {
 	var grouped, ungrouped []float64
 	for i := range gamma.Rows {

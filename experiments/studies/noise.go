@@ -169,7 +169,6 @@ func noiseRows(method results.Method, ratios []float64, draws int) (list []resul
 	return list, nil
 }
 
-// testedModel is a model of the test stage, with the detections of the test samples.
 type testedModel struct {
 	lab.Run
 	*model.Pipeline

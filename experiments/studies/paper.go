@@ -27,7 +27,6 @@ var reproductionEntry = Entry{"reproduce", func() results.Study { return new(Rep
 	New: func() results.Result { return new(PaperTables) },
 }}}
 
-// eszsl is the baseline of the paper's table A.1 beside LAGO.
 const eszsl = "eszsl"
 
 // Reproduction asks for the paper's tables: each of its variants, and ESZSL, by its protocol.
@@ -82,7 +81,6 @@ func (q *Reproduction) Summarise(_ context.Context, l *lab.Lab, done *lab.Outcom
 	return r, nil
 }
 
-// chosen returns a copy of the row of the variant with the best validation accuracy.
 func chosen(table []results.Method) *results.Method {
 	var best *results.Method
 	for _, row := range table {
@@ -134,7 +132,6 @@ const (
 // state the weight of its ablation.
 const defaultAlpha = 1
 
-// design is one combination of the design decisions of the paper's ablation.
 type design struct {
 	prior       model.Prior
 	complement  model.Complement
@@ -143,7 +140,6 @@ type design struct {
 
 var lagoDesign = design{model.Uniform, model.Const, implicit}
 
-// designs lists the eight combinations of the paper and, if asked for, that of LAGO with the prior per group.
 func designs(perGroup bool) (all []design) {
 	for _, p := range []model.Prior{model.Uniform, model.PerAttribute} {
 		for _, c := range []model.Complement{model.Const, model.DeMorgan} {
@@ -192,7 +188,6 @@ func (c *Ablation) Plan(r *config.Request, _ *lab.Lab) (lab.Plan, error) {
 	return plan, nil
 }
 
-// weight is that of explicit supervision. Every variant has it.
 func (c *Ablation) weight() float64 { return cmp.Or(c.Base.Value("alpha").(float64), defaultAlpha) }
 
 // Summarise makes the paper's table A.2: validation accuracy by design, best first.

@@ -251,7 +251,6 @@ func (r *MethodAccuracy) Tables() []*table.Table {
 	return tables
 }
 
-// lagoTitle names a variant of LAGO, "" for none.
 func lagoTitle(variant string) string {
 	if variant == "" {
 		return ""
@@ -259,7 +258,6 @@ func lagoTitle(variant string) string {
 	return fmt.Sprintf("LAGO (%s)", variant)
 }
 
-// title names the method as comparisons do.
 func (r *MethodAccuracy) title() string {
 	if m := r.Config.Method; m.Variant() == "" {
 		return m.Entry().Title
@@ -267,10 +265,8 @@ func (r *MethodAccuracy) title() string {
 	return lagoTitle(r.Method)
 }
 
-// besideLAGO is the name of the row of ESZSL.
 const besideLAGO = "ESZSL (defaults)"
 
-// summary is what follows the table: with Next, the last lines of a command.
 func (r *MethodAccuracy) summary() *table.Table {
 	t := table.New("")
 	if r.Next != "" {
@@ -311,7 +307,6 @@ func (r *MethodAccuracy) summary() *table.Table {
 	return t
 }
 
-// last is the accuracy of the last stage, and what its classes are called.
 func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
 	if r.Test != nil {
 		return "test", "unseen class", r.Test
@@ -319,7 +314,6 @@ func (r *MethodAccuracy) last() (stage, classes string, m *results.Measured) {
 	return "validation", "validation class", r.Val
 }
 
-// accuracyText is the accuracy in one line.
 func (r *MethodAccuracy) accuracyText() string {
 	stage, classes, m := r.last()
 	if m.Classes <= m.Parts {
@@ -394,7 +388,6 @@ func (r *MethodAccuracy) Figures(dir string) ([]plot.Figure, error) {
 	return figures, nil
 }
 
-// accuracy draws the accuracy of each stage, and that of each class.
 func (r *MethodAccuracy) accuracy(runs map[train.Stage][]lab.Run) *plot.Dots {
 	p := &plot.Dots{X: results.AccuracyAxis, Percent: true, Rows: []plot.Row{{Name: r.title(), Focus: true}}}
 	names := map[train.Stage]string{train.Dev: "validation", train.Test: "unseen"}

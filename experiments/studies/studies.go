@@ -4,9 +4,10 @@
 // report follow:
 //
 //	run.go          one method by the paper's protocol
-//	paper.go        all variants and ESZSL by it (tables 1 and A.1), the design decisions (table A.2), and the
-//	                number of groups (section 4.3)
+//	paper.go        all variants and ESZSL by it (tables 1 and A.1), the design decisions (table A.2), and
+//	                the number of groups (section 4.3)
 //	comparison.go   LAGO and the baselines by one protocol (table 1)
+//	generalised.go  the same among seen and unseen classes
 //	noise.go        noisy class descriptions (figure A.1)
 //	groups.go       the groups that a soft model learned (section 4.3)
 //	studies.go      settings of one method on one data set (supplement A)

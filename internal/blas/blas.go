@@ -62,7 +62,6 @@ func (i Info) String() string {
 	return s
 }
 
-// backend is a library or gonum.
 type backend interface {
 	gorgonia.BLAS
 	info() Info
@@ -111,7 +110,6 @@ func Use(library string) (Info, error) {
 // Current describes the BLAS that Use chose.
 func Current() Info { return current.info() }
 
-// pureGo is gonum's BLAS.
 type pureGo struct {
 	gonum.Implementation
 	why string

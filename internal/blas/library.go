@@ -279,7 +279,6 @@ func matrix(rows, cols, ld, length int) bool {
 		(rows-1)*ld+cols <= length
 }
 
-// vector reports whether n elements with an increment lie in their slice.
 func vector(n, inc, length int) bool { return matrix(n, 1, max(inc, -inc), length) }
 
 func transpose(t blas.Transpose) bool {
@@ -296,7 +295,6 @@ func stored(t blas.Transpose, rows, cols int) (int, int) {
 	return cols, rows
 }
 
-// usual returns the names of libraries, in the order in which they are tried.
 func usual() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{
@@ -309,7 +307,6 @@ func usual() []string {
 	return []string{"libopenblas.so.0", "libopenblas.so", "libmkl_rt.so.2", "libmkl_rt.so"}
 }
 
-// searchUsual opens the first of the usual libraries that works. Its error has the reason of each.
 func searchUsual() (backend, error) {
 	var why []string
 	for _, name := range usual() {

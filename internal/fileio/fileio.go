@@ -285,7 +285,6 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// checkText returns an error for bytes that encoding/json would replace.
 func checkText(data []byte) error {
 	if !utf8.Valid(data) {
 		return &invalid.Error{Want: "text in Unicode", Got: "bytes that are not UTF-8"}

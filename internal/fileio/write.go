@@ -349,7 +349,6 @@ func (o *Outputs) WriteRows(file string, rows [][]string) error {
 	return o.Write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
 }
 
-// beginning keeps the first bytes that are written.
 type beginning struct {
 	io.Writer
 	bytes []byte
@@ -362,7 +361,6 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// beginOf returns the first bytes of a file, none if it cannot be read.
 func beginOf(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {

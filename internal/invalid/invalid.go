@@ -64,7 +64,6 @@ func (e *Error) Error() string {
 // maxShown is longer than any name, path or list of values that a message needs.
 const maxShown = 1000
 
-// shown is a part of a message as it may be printed.
 func shown(part string) string {
 	if HasControl(part) || len(part) > maxShown {
 		return Quote(part)

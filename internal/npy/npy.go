@@ -86,7 +86,6 @@ func (m *Matrix) Read(dst []float32) error {
 	return nil
 }
 
-// read fills dst with the next values in the order of the file.
 func (m *Matrix) read(dst []float32) error {
 	if m.direct {
 		return invalid.At(m.path, m.full(matrix.Memory(dst)))
@@ -110,7 +109,6 @@ func (m *Matrix) read(dst []float32) error {
 	return nil
 }
 
-// readStart reads what precedes the values.
 func (m *Matrix) readStart(size int64) error {
 	length, shape, err := m.readHeader()
 	if err != nil {
@@ -137,7 +135,6 @@ func (m *Matrix) readStart(size int64) error {
 	return nil
 }
 
-// full reads the next bytes. Its error is an *invalid.Error without a place.
 func (m *Matrix) full(b []byte) error {
 	_, err := io.ReadFull(m.values, b)
 	return asError(err)

@@ -91,7 +91,6 @@ const (
 // which has its checksum.
 const Added = "added."
 
-// added selects what was added, or all else.
 func (f *File) added(is bool) *File {
 	part := &File{Metadata: map[string]string{}}
 	for _, t := range f.Tensors {
@@ -234,7 +233,6 @@ func Read(r io.Reader, size int64, name string, choose Choose) (*File, error) {
 	return f, invalid.At(name, err)
 }
 
-// limited is a reader of a known length.
 type limited struct {
 	io.Reader
 	left int64
@@ -251,7 +249,6 @@ func (r *limited) bytes(n int64) ([]byte, error) {
 	return data[:got], err
 }
 
-// readHeader reads a file up to its numbers.
 func readHeader(r *limited) (*File, map[string]entry, error) {
 	begin, err := r.bytes(lengthBytes)
 	if err != nil {
@@ -325,7 +322,6 @@ func read(r *limited, choose Choose) (*File, error) {
 	return f, f.verify()
 }
 
-// read reads the numbers of t, or skips them.
 func (t *Tensor) read(r *limited, e entry, wanted bool) error {
 	of, size := types[e.Dtype], e.Offsets[1]-e.Offsets[0]
 	if !wanted {
@@ -374,7 +370,6 @@ func (f *File) verify() error {
 
 func inTensor(name string, err error) error { return invalid.At(fmt.Sprintf("tensor %q", name), err) }
 
-// short is the error of a file that ends early.
 func short(want string, got int) error {
 	return &invalid.Error{
 		Want: want, Got: fmt.Sprintf("%d bytes", got), Hint: "The file is truncated or damaged.",

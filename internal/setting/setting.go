@@ -113,7 +113,6 @@ func Between(least, most int) Range {
 
 func (r Range) has(x float64) bool { return x >= r.Least && x <= r.Most && !(r.Above && x == r.Least) }
 
-// bind binds a value. parse reads it from text, and check reports whether it is valid.
 func bind[T any](key string, to *T, standard T, valid string, parse func(string) (T, error),
 	check func(T) bool,
 ) Setting {

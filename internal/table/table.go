@@ -235,8 +235,8 @@ func (t *Table) HTML() string {
 		w := shown.writer(style)
 		w.SetTitle("%s", format.PrintableLines(t.Title))
 		// A quotation mark of the text is escaped, so that this is an attribute.
-		b.WriteString(strings.NewReplacer(` align="right"`, ` class="number"`, "<th>&nbsp;</th>", "<td></td>").
-			Replace(w.RenderHTML()) + "\n")
+		marked := strings.NewReplacer(` align="right"`, ` class="number"`, "<th>&nbsp;</th>", "<td></td>")
+		b.WriteString(marked.Replace(w.RenderHTML()) + "\n")
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "<p class=\"note\">%s</p>\n", html.EscapeString(format.PrintableLines(n)))

@@ -182,7 +182,6 @@ func check(blocks []Block, s Settings) (n int, err error) {
 	return n, nil
 }
 
-// fit is the state of EM.
 type fit struct {
 	Mixture
 	Settings
@@ -214,7 +213,6 @@ func newFit(blocks []Block, n int, s Settings) *fit {
 	return f
 }
 
-// maximise sets shares and means.
 func (f *fit) maximise() {
 	total := float64(len(f.best) + len(f.mass))
 	for z, m := range f.mass {

@@ -179,7 +179,6 @@ func SquaredLength[T model.Float](v []T) (s float64) {
 	return s
 }
 
-// learner is a model in training.
 type learner struct {
 	model *Model
 	state method.Tensors

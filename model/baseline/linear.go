@@ -240,7 +240,6 @@ const (
 	roundingTolerance = 1e-2
 )
 
-// optimiser minimises over the classifier of one output.
 type optimiser struct {
 	output   int
 	at       []float64 // the point evaluated last, with its loss and gradient: see precondition

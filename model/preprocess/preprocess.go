@@ -143,7 +143,6 @@ func notFinite(dimension int) error {
 // Identity reports whether the transform leaves features unchanged.
 func (t *Transform) Identity() bool { return len(t.steps()) == 0 }
 
-// check returns an error unless the features have the dimensions of the transform.
 func (t *Transform) check(dims int) error {
 	if t.Identity() {
 		return nil
@@ -170,7 +169,6 @@ func (t *Transform) Apply(x dataset.Matrix[float32], rows []int) (dataset.Matrix
 	return to, nil
 }
 
-// blocks yields transformed copies of the rows of x, size at a time. A block is valid until the next.
 func (t *Transform) blocks(x dataset.Matrix[float32], rows []int,
 	size int,
 ) iter.Seq[dataset.Matrix[float32]] {
@@ -208,7 +206,6 @@ func (t *Transform) steps() []string {
 	return t.Chain.steps()
 }
 
-// applyRow applies a step other than Whiten to one sample.
 func (t *Transform) applyRow(step Chain, x []float32) {
 	switch step {
 	case SignedRoot:

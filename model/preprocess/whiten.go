@@ -86,7 +86,6 @@ func (t *Transform) factorise(c *mat.SymDense, scale, ridge float64) error {
 	return nil
 }
 
-// whiten writes x P into to.
 func (t *Transform) whiten(to, x dataset.Matrix[float32]) {
 	if len(t.Diagonal) == 0 {
 		matrix.Mul(to, x, t.Matrix)
@@ -120,7 +119,6 @@ func Gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	return (*Transform)(nil).gram(x, rows)
 }
 
-// gram is Gram of the transformed rows.
 func (t *Transform) gram(x dataset.Matrix[float32], rows []int) *mat.SymDense {
 	a := mat.NewSymDense(x.Cols, nil)
 	wide := blas64.General{

@@ -229,7 +229,6 @@ func (s *Settings) Restore(r *method.Reader, shape method.Shape) (method.Model, 
 	return Model{restored}, r.Err
 }
 
-// learner alternates epochs of W and of V.
 type learner struct {
 	settings Settings
 	examples method.Examples
@@ -269,7 +268,6 @@ func (s *Settings) Learn(e method.Examples, seed uint64) (method.Learner, error)
 	return l, err
 }
 
-// batch is the number of samples per step.
 func (l *learner) batch() int { return min(l.settings.Batch, len(l.examples.Rows)) }
 
 // Epoch implements method.Learner: it trains W, then V if it is learned.
@@ -297,7 +295,6 @@ func (l *learner) State() method.Tensors {
 	return state
 }
 
-// choose returns the values at some places of a list.
 func choose(list, places []int) []int {
 	chosen := make([]int, len(places))
 	for i, p := range places {
@@ -366,7 +363,6 @@ type adam struct {
 	moments []moments
 }
 
-// moments are the running means of the gradient and of its square.
 type moments struct{ mean, square []float32 }
 
 // The constants of the Adam paper, which the authors of LAGO use too.
@@ -376,7 +372,6 @@ const (
 	epsilon = 1e-8
 )
 
-// newAdam returns the solver of parameters with the given sizes.
 func newAdam(rate float64, factors []float64, sizes ...int) *adam {
 	a := &adam{rate: rate, factors: factors}
 	for _, n := range sizes {
@@ -385,7 +380,6 @@ func newAdam(rate float64, factors []float64, sizes ...int) *adam {
 	return a
 }
 
-// tensors lists the moments.
 func (a *adam) tensors(prefix string) method.Tensors {
 	var list method.Tensors
 	for i, m := range a.moments {

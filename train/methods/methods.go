@@ -58,7 +58,6 @@ var All = []Entry{
 
 var standardised = model.Correction{Kind: model.Standardise, Omega: 1}
 
-// settings returns the method of a package.
 func settings[T any, M interface {
 	*T
 	method.Method

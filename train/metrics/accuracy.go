@@ -272,7 +272,6 @@ func slopes(scores dataset.Matrix[float32], labels []int, b float64) (slope, cur
 	return slope / n, curvature / n
 }
 
-// meanRange is the mean difference between the highest and the lowest score of a sample.
 func meanRange(scores dataset.Matrix[float32]) float64 {
 	var sum float64
 	for i := range scores.Rows {

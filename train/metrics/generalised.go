@@ -88,7 +88,6 @@ type Stacking struct {
 	pooled  bool   // by Pool
 }
 
-// choice is a sample, for which gamma decides between the best seen and unseen class.
 type choice struct {
 	lead         float64 // score of the best seen class minus that of the best unseen class
 	label        int
@@ -182,7 +181,6 @@ func (s *Stacking) Interval(gamma float64) GeneralisedInterval {
 	}
 }
 
-// harmonic has the harmonic mean with a gamma for each resample of the classes.
 func (s *Stacking) harmonic(gamma float64) []float64 {
 	sides, draw := s.recall(gamma), resample
 	if s.pooled {

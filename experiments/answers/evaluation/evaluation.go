@@ -95,7 +95,6 @@ type Stacking struct {
 	names  []string // of the classes
 }
 
-// stack returns the accuracy by scores that were corrected with omega.
 func (s *scored) stack(scores dataset.Matrix[float32], omega, gamma float64) Stacking {
 	stacking := metrics.NewStacking(scores, s.labels, s.sides)
 	return Stacking{

@@ -93,7 +93,6 @@ func (q Request) adapted(s *scored) (*Transductive, error) {
 	}, nil
 }
 
-// addNotes says what makes the evaluation worth less.
 func (q Request) addNotes(r *Evaluation) {
 	if q.split() == predictor.Val && q.Model.Decision.Adaptation != nil {
 		r.note("omega, the temperature and the adaptation were chosen on these samples: what was measured " +
@@ -233,7 +232,6 @@ func (q Request) samples() (s *scored, ofUnseen int, err error) {
 // scores only rank the classes, and the softmax of s/T is p(z|x) with a temperature T that validation chose.
 const logits, bareScores = "logits", "scores"
 
-// scored is samples to predict as one of some classes, with their scores.
 type scored struct {
 	names  []string      // of the classes
 	sides  metrics.Sides // tells seen from unseen classes; nil if all are unseen

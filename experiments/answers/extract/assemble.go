@@ -255,7 +255,6 @@ func sumOf(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// differ returns an error unless two extractions give the same features of an image.
 func differ(there, now *openlayout.Extraction, dir, hint string) error {
 	for _, f := range []struct {
 		name       string

@@ -212,7 +212,6 @@ func (w *work) open(ctx context.Context, record *openlayout.Extraction) (finishe
 	return false, openlayout.WriteExtraction(w.dir, record)
 }
 
-// isEmpty returns an error if the folder has samples that were not extracted.
 func (w *work) isEmpty() error {
 	for _, name := range openlayout.SampleFiles() {
 		if _, err := os.Lstat(filepath.Join(w.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -239,7 +238,6 @@ func (w *work) replaces() error {
 	}
 }
 
-// plan sets the samples, those of the earlier data set first, and the parts of those to compute.
 func (w *work) plan() {
 	index := map[string]int{}
 	for i, m := range w.Images {
@@ -331,7 +329,6 @@ func (w *work) writePart(part int, x []float32, reasons []string) error {
 	})
 }
 
-// readSkipped reads skipped.csv; none if there is no such file.
 func readSkipped(path string) ([]Skipped, error) {
 	list := []Skipped{}
 	text, err := fileio.ReadRegular(path)

@@ -74,7 +74,9 @@ func (m *Model) ClassesOf(d *dataset.Dataset, s Selection) []int {
 	case All:
 		return d.Descriptions.AllRows()
 	case Unseen:
-		return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool { return m.TrainedOn(d.Classes[z]) })
+		return slices.DeleteFunc(d.Descriptions.AllRows(), func(z int) bool {
+			return m.TrainedOn(d.Classes[z])
+		})
 	}
 	return map[Selection][]int{
 		Test: d.Split.Test, Val: d.Split.Val, Train: d.Split.Train, Seen: d.Split.Seen(),
@@ -137,7 +139,6 @@ func (m *Model) NewCandidates(ctx context.Context, d *dataset.Dataset, list []Se
 	return c, nil
 }
 
-// withFile returns the classes of c followed by those of a file of names or of descriptions.
 func (c Candidates) withFile(ctx context.Context, d *dataset.Dataset, file string,
 	empty descriptions.Empty,
 ) (Candidates, error) {
@@ -217,7 +218,6 @@ func readNames(ctx context.Context, file string) (names []string, err error) {
 	return names, nil
 }
 
-// join returns the classes of c followed by those of more. Names must differ.
 func (c Candidates) join(more Candidates) (Candidates, error) {
 	if c.Names == nil {
 		return more, nil

@@ -341,7 +341,6 @@ type batch struct {
 	scored
 }
 
-// part returns a normalised copy of some samples.
 func (b *batch) part(rows []int) *batch {
 	p := &batch{b.x.Gather(rows), scored{scores: b.scores.Gather(rows), classes: b.classes}}
 	for _, r := range rows {

@@ -389,7 +389,6 @@ func (a *answer) above(m int) *float64 {
 	return &above
 }
 
-// share returns the share of a part in the scores, 0 of a score of 0.
 func (g Group) share(part Pair) (s Pair) {
 	if g.Score.Class > 0 {
 		s.Class = part.Class / g.Score.Class

@@ -135,7 +135,6 @@ func (p *Predictor) predict(ctx context.Context, src Source, scorer model.Stream
 	return r, nil
 }
 
-// addReasons says why the last samples, those of x, are predicted as they are.
 func (p *Predictor) addReasons(r *Predictions, x dataset.Matrix[float32]) error {
 	_, err := p.LAGO()
 	if r.Reason == nil || err != nil || len(p.Candidates.Names) < 2 {
@@ -152,7 +151,6 @@ func (p *Predictor) addReasons(r *Predictions, x dataset.Matrix[float32]) error 
 	return nil
 }
 
-// adapt predicts a batch of samples together, unless adaptation to it is declined.
 func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
 	if len(batch) == 0 {
 		return &invalid.Error{Field: "adapt", Want: "at least one sample", Got: "none"}
@@ -176,7 +174,6 @@ func (p *Predictor) adapt(batch []adapt.Block, r *Predictions) (err error) {
 	return err
 }
 
-// checkConfidence returns an error if predictions depend on probabilities, and there are none.
 func (r *Predictions) checkConfidence() error {
 	if r.Confidence == 0 || r.Temperature > 0 {
 		return nil

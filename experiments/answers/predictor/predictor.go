@@ -113,7 +113,6 @@ func (m *Model) View(d *dataset.Dataset) *dataset.Dataset {
 	return d
 }
 
-// indexOf returns the index of each name in others, -1 of those that are missing there.
 func indexOf(names, others []string) []int {
 	at := make(map[string]int, len(others))
 	for i, name := range others {

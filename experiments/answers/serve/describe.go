@@ -18,7 +18,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// state is what the page shows.
 type state struct {
 	Version    int                      `json:"version"`
 	Name       string                   `json:"name"`
@@ -46,7 +45,6 @@ type modelState struct {
 	Unknown []string `json:"unknown"` // attributes that the model does not know
 }
 
-// now returns the descriptions that the page has, which are not changed.
 func (s *Server) now() (d *descriptions.Table, undo, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,13 +90,11 @@ func (s *Server) state() *state {
 	return v
 }
 
-// edit is changes that are made together.
 type edit struct {
 	Version int      `json:"version"` // that the page shows
 	Changes []change `json:"changes"`
 }
 
-// change is an attribute that is added, or a change of a class, which is added if it is new.
 type change struct {
 	Attribute *descriptions.Attribute `json:"attribute"`
 	Class     string                  `json:"class"`
@@ -109,7 +105,6 @@ type change struct {
 	Checked   []string                `json:"checked"` // groups that are no drafts any more
 }
 
-// edit makes changes, and writes the files.
 func (s *Server) edit(r *http.Request, body []byte) (any, error) {
 	return s.saved(r.Context(), body, func(e edit, h history) (history, error) {
 		named := 0
@@ -160,7 +155,6 @@ func (s *Server) mayRename(class string, split []string) error {
 	return nil
 }
 
-// edited is a changed copy of a table.
 type edited struct {
 	*descriptions.Table
 	cell  func(p float64) string // writes a probability
@@ -185,7 +179,6 @@ func (t *edited) newName(name string, z int) error {
 	return nil
 }
 
-// apply makes a change.
 func (t *edited) apply(c change) error {
 	if a := c.Attribute; a != nil {
 		a = &descriptions.Attribute{Name: dataset.Name(a.Name), Group: dataset.Name(a.Group)}
@@ -238,7 +231,6 @@ func (t *edited) apply(c change) error {
 	return nil
 }
 
-// undoEdit takes the last change back.
 func (s *Server) undoEdit(r *http.Request, body []byte) (any, error) {
 	return s.saved(r.Context(), body, func(_ edit, h history) (history, error) {
 		last := len(h.undo) - 1
@@ -289,7 +281,6 @@ func (s *Server) mayWrite(e edit) error {
 	return nil
 }
 
-// write writes descriptions. If another program has changed a file, it is read again instead.
 func (s *Server) write(ctx context.Context, e edit, h history) error {
 	err := s.mayWrite(e)
 	if err == nil {
@@ -316,13 +307,11 @@ const (
 	shownAttributes = 5
 )
 
-// findings is what is wrong with the descriptions, and the confusion of each pair as a percentage.
 type findings struct {
 	check.Descriptions
 	Percent []string `json:"percent"`
 }
 
-// check finds what is wrong with the descriptions.
 func (s *Server) check(r *http.Request, _ []byte) (any, error) {
 	done, err := s.busy(r.Context())
 	if err != nil {

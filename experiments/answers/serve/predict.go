@@ -17,7 +17,6 @@ import (
 	"github.com/lago-train/lago-train/internal/invalid"
 )
 
-// unknown returns the attributes of the data set that the model does not know.
 func (s *Server) unknown(d *descriptions.Table) (names []string) {
 	for _, a := range d.Attributes {
 		if !slices.Contains(s.Model.Attributes, a.Name) {
@@ -27,7 +26,6 @@ func (s *Server) unknown(d *descriptions.Table) (names []string) {
 	return names
 }
 
-// photograph computes the features of the photograph that the request contains.
 func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	if s.Model == nil || s.Features == nil {
 		return nil, &refusal{
@@ -55,7 +53,6 @@ func (s *Server) photograph(r *http.Request, content []byte) (any, error) {
 	return map[string]string{"name": name}, nil
 }
 
-// question asks what a sample, or the last photograph, is predicted as.
 type question struct {
 	Sample *int     `json:"sample"` // null for the photograph
 	Unseen bool     `json:"unseen"` // only classes that the model was not trained on
@@ -64,7 +61,6 @@ type question struct {
 	Change []change `json:"change"`
 }
 
-// answer is a prediction and its explanation.
 type answer struct {
 	Predicted string `json:"predicted"`
 	Sentence  string `json:"sentence"`
@@ -92,7 +88,6 @@ type contribution struct {
 	LogOdds float64 `json:"log_odds"`
 }
 
-// predict answers a question.
 func (s *Server) predict(r *http.Request, body []byte) (any, error) {
 	q, err := read[question](body)
 	switch {
@@ -195,7 +190,6 @@ const (
 	leastDoubt  = 0.25 // difference to what is expected, except of drafts
 )
 
-// expectation is what the given entries of a table say about its others, see package impute.
 type expectation struct {
 	Version   int              `json:"version"`   // of the table
 	Described int              `json:"described"` // classes with a value
@@ -206,7 +200,6 @@ type expectation struct {
 	Doubts []doubt               `json:"doubts"` // the most doubtful entries first
 }
 
-// doubt is a given entry, and what the other entries of its class say it is.
 type doubt struct {
 	Class            string    `json:"class"`
 	Attribute        string    `json:"attribute"`
@@ -218,7 +211,6 @@ type doubt struct {
 	deviance         float64
 }
 
-// similar is a class with a similar description, and its value.
 type similar struct {
 	Class string  `json:"class"`
 	Value float64 `json:"value"`

@@ -228,7 +228,6 @@ func (s *Server) Handler() http.Handler {
 	return s.guard(m)
 }
 
-// busy waits until no other request is computed. done lets the next one in.
 func (s *Server) busy(ctx context.Context) (done func(), err error) {
 	select {
 	case s.work <- struct{}{}:
@@ -238,7 +237,6 @@ func (s *Server) busy(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// refusal is an error with its HTTP status.
 type refusal struct {
 	status int
 	text   string
@@ -246,7 +244,6 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// guard lets requests of the page itself pass, without the token.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -278,7 +275,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// write writes a value or an error as JSON.
 func write(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
@@ -300,7 +296,6 @@ func write(w http.ResponseWriter, v any, err error) {
 	_ = json.NewEncoder(w).Encode(v) // the browser is gone
 }
 
-// read reads the JSON of a request.
 func read[T any](body []byte) (v T, err error) {
 	err = fileio.Unmarshal(body, &v)
 	if isNull := string(bytes.TrimSpace(body)) == "null"; err == nil && !isNull { // which every type takes
@@ -313,7 +308,6 @@ func read[T any](body []byte) (v T, err error) {
 	return v, &invalid.Error{Where: "request", Want: "JSON as the page sends it", Got: found}
 }
 
-// thumbnail sends the picture of a sample.
 func (s *Server) thumbnail(w http.ResponseWriter, r *http.Request) {
 	row, err := strconv.Atoi(r.PathValue("row"))
 	var m image.Image

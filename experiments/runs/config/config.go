@@ -269,7 +269,6 @@ func (c *Config) mayWhiten() bool {
 // alone reports whether each attribute is a group, and so nothing is whitened unless it is asked for.
 func (c *Config) alone() bool { return c.Method.Variant().Info().Groups == model.AttributeGroups }
 
-// scaled reports whether training samples are of very different scales, or far from zero.
 func scaled(d *dataset.Dataset, rows []int) bool {
 	const most = 500 // samples, which tell
 	some := dataset.Dataset{Features: dataset.NewMatrix[float32](min(most, len(rows)), d.Features.Cols)}

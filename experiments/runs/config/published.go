@@ -172,7 +172,6 @@ func PresetFor(dataset string, m methods.Named) Preset {
 	return p
 }
 
-// grouped is a method with groups of attributes, see model.Config.Grouping.
 type grouped interface {
 	Grouping(attributes int, semantic []int) (k int, of []int, err error)
 }

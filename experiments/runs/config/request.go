@@ -154,7 +154,6 @@ func (r *Request) FoldsFor(p Preset) (int, error) {
 	return cmp.Or(r.Folds, defaultFolds), nil
 }
 
-// checkRotation returns an *invalid.Error for settings that a rotation leaves no place for.
 func (r *Request) checkRotation(p Preset) error {
 	if r.Rotate == 0 {
 		return nil
@@ -189,7 +188,6 @@ func (r *Request) Resolve(ctx context.Context, published bool) (err error) {
 	return err
 }
 
-// file reads a file of settings; "" has none.
 func (r *Request) file(ctx context.Context, path string) (list []setting.Assignment, err error) {
 	list, known := r.read[path]
 	if known || path == "" {
@@ -334,7 +332,6 @@ func (r *Request) searched(ctx context.Context, path string) ([]setting.Assignme
 	}), nil
 }
 
-// placed adds the place where the value of a setting was given, a file or a flag, to an error.
 func placed(where, key string, err error) error {
 	e := (*invalid.Error)(nil)
 	if errors.As(err, &e) {

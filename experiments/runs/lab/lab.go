@@ -92,7 +92,6 @@ func (l *Lab) Step(format string, args ...any) {
 	}
 }
 
-// view returns data, which have the features of the lab, with another division of the classes.
 func (l *Lab) view(d dataset.Dataset, s dataset.Split) View {
 	d.Split = s
 	fingerprint := d.Fingerprint()
@@ -223,7 +222,6 @@ func (l *Lab) Do(ctx context.Context, trials []train.Trial) ([]Run, error) {
 	return runs, nil
 }
 
-// grid is trials that are done together, and their progress.
 type grid struct {
 	runs map[string]*Run // by the name of the trial
 
@@ -290,7 +288,6 @@ func (l *Lab) jobs(g *grid, trials []train.Trial) chan job {
 	return queue
 }
 
-// prepare prepares the data of trials, with what earlier ones of the same preparation fitted.
 func (l *Lab) prepare(key train.Trial) (*train.Data, error) {
 	var models []string
 	if path, ok := l.models.Load(key); ok {

@@ -170,7 +170,6 @@ func (p Plan) Prepare(l *Lab) (*Outcomes, error) {
 	return r, nil
 }
 
-// allowed returns the starts of an arm that the data allow, and notes the others.
 func (r *Outcomes) allowed(arm Arm, l *Lab) (starts []config.Config) {
 	for _, c := range arm.Starts {
 		if v := c.Method.Variant(); v.Semantic() && l.Data.Groups == nil {
@@ -190,7 +189,6 @@ func (r *Outcomes) note(list ...Missing) {
 	}
 }
 
-// prepare returns the outcome of an arm in a part, before its runs.
 func (p Plan) prepare(l *Lab, arm Arm, part View, starts []config.Config) (*Outcome, error) {
 	o := &Outcome{Part: part, Best: -1, Corrections: 1}
 	if err := o.divide(l, p, arm); err != nil {
@@ -213,7 +211,6 @@ func (p Plan) prepare(l *Lab, arm Arm, part View, starts []config.Config) (*Outc
 	return o, nil
 }
 
-// divide sets the folds of the part, and where the epochs of an arm in it come from.
 func (o *Outcome) divide(l *Lab, p Plan, arm Arm) (err error) {
 	if o.Folds, err = l.Folds(o.Part, max(p.Folds, 1)); err != nil {
 		return err
@@ -301,7 +298,6 @@ func DevTrials(c config.Config, folds []View, seeds, epochs int) (trials []train
 	return trials
 }
 
-// develop runs the dev stage of all starts, over the folds, and chooses one of each outcome.
 func (r *Outcomes) develop(ctx context.Context, l *Lab, all []*Outcome) error {
 	all = slices.DeleteFunc(slices.Clone(all), func(o *Outcome) bool { return o.Source != DevStage })
 	var lists [][]train.Trial

@@ -171,7 +171,6 @@ type Panel struct {
 // panelGap is the space between panels, if their width is 1.
 const panelGap = 0.25
 
-// ends returns the ends of the axis.
 func (d *Dots) ends() (low, high float64) {
 	for _, p := range d.Panels {
 		high = max(high, p.Chance)

@@ -116,7 +116,6 @@ func (c svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// column is the width of figures: of one column of a paper.
 const column vg.Length = 89 * vg.Millimeter
 
 // Sizes, in points.
@@ -185,7 +184,6 @@ func (s Series) glyph() draw.GlyphStyle {
 // grey is translucent, so that 0 is the colour of the page. Other colours are opaque.
 func grey(alpha float64) color.NRGBA { return color.NRGBA{A: uint8(math.Round(255 * alpha))} }
 
-// wrap breaks a text into lines of at most the given width, except longer words.
 func wrap(words string, width vg.Length) string {
 	var lines []string
 	for _, word := range strings.Fields(words) {
@@ -198,7 +196,6 @@ func wrap(words string, width vg.Length) string {
 	return strings.Join(lines, "\n")
 }
 
-// chart is a plot in the style of all figures.
 type chart struct {
 	*plot.Plot
 	data    vg.Length // height of the area of the data
@@ -207,7 +204,6 @@ type chart struct {
 	caption string // below the legend
 }
 
-// newChart returns an empty chart with the titles of its axes.
 func newChart(x, y string) *chart {
 	c := &chart{Plot: plot.New()}
 	c.BackgroundColor = nil
@@ -237,7 +233,6 @@ func ticks(low, high float64) []plot.Tick {
 	return list
 }
 
-// explain adds an entry to the legend, to the left and right column in turns.
 func (c *chart) explain(name string, samples ...plot.Thumbnailer) {
 	c.legend[c.entries%2].Add(wrap(name, column/2-sampleWidth-2*margin), samples...)
 	c.entries++
@@ -254,7 +249,6 @@ func (c *chart) nameRows(names []string) {
 	c.Y.Tick.Marker = ticks
 }
 
-// below returns the heights of the legend and of the caption.
 func (c *chart) below() (legend, caption vg.Length) {
 	for i := range c.legend {
 		legend = max(legend, c.legend[i].Rectangle(draw.Canvas{}).Size().Y)

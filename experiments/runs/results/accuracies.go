@@ -55,7 +55,6 @@ type Row struct {
 // Label names the row in one line.
 func (p Row) Label() string { return strings.Join(p.Labels, ", ") }
 
-// line names the line of rows against a number, which is the last label.
 func (p Row) line() string { return strings.Join(p.Labels[:len(p.Labels)-1], ", ") }
 
 // NewAccuracies returns a result of a study without rows. stage is that whose classes are evaluated,
@@ -123,7 +122,6 @@ func Ranking(d metrics.Difference, method, baseline string, classes int) string 
 	return fmt.Sprintf("%s minus %s: %s; %s", method, baseline, difference, conclusion)
 }
 
-// column is one of the table of accuracies.
 type column struct {
 	title string
 	value func(Row) any
@@ -160,7 +158,6 @@ func (a *Accuracies) columns() (list []column) {
 	return list
 }
 
-// textOf is a dash for what a row does not have.
 func textOf[T any](v *T, text func(T) string) string {
 	if v == nil {
 		return format.Missing
@@ -168,12 +165,10 @@ func textOf[T any](v *T, text func(T) string) string {
 	return text(*v)
 }
 
-// overDraws reports whether the accuracies are means over random draws.
 func (a *Accuracies) overDraws() bool {
 	return slices.ContainsFunc(a.Rows, func(r Row) bool { return r.ByDraw != nil })
 }
 
-// startsGroup reports whether a line separates a row from the one before.
 func startsGroup(before, r Row) bool {
 	if r.Reference {
 		return !before.Reference

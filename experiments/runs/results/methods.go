@@ -120,7 +120,6 @@ func Methods(done *lab.Outcomes) []Method {
 	return list
 }
 
-// newMethod summarises the outcomes of an arm in all parts.
 func newMethod(arm lab.Arm, outcomes []*lab.Outcome) Method {
 	r := Method{
 		Name: arm.Name, Title: arm.Title, Parts: []Part{}, Tried: len(outcomes[0].Tried),
@@ -154,7 +153,6 @@ func newMethod(arm lab.Arm, outcomes []*lab.Outcome) Method {
 	return r
 }
 
-// methodSettings lists the settings that apply, without those of data and protocol.
 func methodSettings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(s setting.Setting) bool {
 		return s.Scope == setting.Data || s.Scope == setting.Protocol ||

@@ -77,7 +77,6 @@ type ReportSection struct {
 	Notes   []string
 }
 
-// storedResult is a stored result that was read.
 type storedResult struct {
 	lab.Stored
 	Result
@@ -126,7 +125,6 @@ func ReadReport(ctx context.Context, dir string, kinds []Kind) (*Report, error) 
 	return p, nil
 }
 
-// decode returns the result that was stored.
 func decode(s lab.Stored, kinds []Kind) (Result, error) {
 	for _, k := range kinds {
 		if k.Name == s.Kind {
@@ -139,7 +137,6 @@ func decode(s lab.Stored, kinds []Kind) (Result, error) {
 	}
 }
 
-// dataset returns the report on a data set, which is added if it is new.
 func (p *Report) dataset(name, fingerprint string) *DatasetReport {
 	for _, d := range p.Datasets {
 		if d.name == name && d.fingerprint == fingerprint {
@@ -151,7 +148,6 @@ func (p *Report) dataset(name, fingerprint string) *DatasetReport {
 	return d
 }
 
-// setTitle names the data set, with its fingerprint if there is another of the same name: another split.
 func (d *DatasetReport) setTitle(all []*DatasetReport) {
 	d.Title = d.name
 	for _, other := range all {
@@ -182,7 +178,6 @@ func (d *DatasetReport) lead(kinds []Kind) (best Result) {
 	return best
 }
 
-// inName replaces what names of files should not have.
 var inName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "-")
 
 // addSection shows the stored results of a question, the newest first. The first figure of lead goes to the
@@ -237,7 +232,6 @@ func (p *Report) Figures() (list []plot.Figure) {
 // Write writes the report as one HTML page that loads nothing else.
 func (p *Report) Write(w io.Writer) error { return reportPage.Execute(w, p) }
 
-// inlineSVG draws a figure as an element of the page.
 func inlineSVG(f plot.Figure) (template.HTML, error) {
 	svg, err := plot.ForPage(f)
 	return template.HTML(svg), err //nolint:gosec // made by this program, with names escaped

@@ -217,8 +217,8 @@ func Measure(runs []lab.Run) *Measured {
 	return m
 }
 
-// Headline says how accurate a method is on unseen classes: the most accurate of several or, if there are some
-// that it cannot be ranked against, one of these.
+// Headline says how accurate a method is on unseen classes: the most accurate of several or, if there are
+// some that it cannot be ranked against, one of these.
 func (m Measured) Headline(method string, several bool, undecided []string) string {
 	accuracy, unseen := m.MeanText(), format.Count(m.Classes, "unseen class")
 	if n := len(undecided); n > 3 {

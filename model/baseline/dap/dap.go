@@ -127,7 +127,6 @@ func (c *Settings) Learn(e method.Examples, _ uint64) (method.Learner, error) {
 	}), nil
 }
 
-// thresholdsOf returns the thresholds of the attributes in the precision of the model.
 func thresholdsOf(u dataset.Matrix[float64], t Threshold) []float32 {
 	all := dataset.Means(matrix.Of(u.Data, 1), 0.5)
 	thresholds := slices.Repeat(all, u.Cols)
@@ -168,7 +167,6 @@ func fractions(has dataset.Matrix[float64]) []float64 {
 	return fraction
 }
 
-// objective is what the classifiers minimise.
 func (c *Settings) objective(e method.Examples, has dataset.Matrix[float64]) baseline.Objective {
 	return baseline.Objective{
 		X: e.X, Rows: e.Rows, Bias: true, Outputs: has.Cols, Curvature: 0.1,

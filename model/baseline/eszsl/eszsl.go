@@ -88,7 +88,6 @@ type (
 	regressionKey struct{ gamma float64 }
 )
 
-// fit writes W.
 func (c *Settings) fit(w dataset.Matrix[float32], e method.Examples) error {
 	// (X'X + gamma I)^-1 X'Y, where X'Y is the sum of the features of each class
 	regression, err := method.Cached(e.Cache, regressionKey{c.Gamma}, func() (*mat.Dense, error) {

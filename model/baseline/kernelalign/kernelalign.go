@@ -152,7 +152,6 @@ func rmspropEach(w, grad, squares []float32, lr float32) {
 	}
 }
 
-// alignment is a model with the normalisation of features and descriptions.
 type alignment struct {
 	*baseline.Model           // whose detections are W'x
 	mean            []float32 // D, of the training samples
@@ -171,7 +170,6 @@ func newModel(c Settings, r *method.Reader, s method.Shape) *alignment {
 	return m
 }
 
-// normalise fits the normalisation to the examples.
 func (m *alignment) normalise(e method.Examples) error {
 	sum := make([]float64, e.X.Cols)
 	for _, r := range e.Rows {

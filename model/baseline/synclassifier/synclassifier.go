@@ -66,7 +66,6 @@ type fitKey struct {
 	unit   bool
 }
 
-// synthesis is a model with what its scores and descriptions need.
 type synthesis struct {
 	*baseline.Model // whose W are the classifiers of the phantoms, D x R, and whose detections are v_r'x
 
@@ -75,7 +74,6 @@ type synthesis struct {
 	distance []float32               // 1, the unit of descriptions: the median distance of training classes
 }
 
-// newModel returns a model of so many phantoms, -1 for any.
 func newModel(c Settings, r *method.Reader, s method.Shape, phantoms int) *synthesis {
 	m := &synthesis{Model: &baseline.Model{
 		Parameters: r, W: r.Get("V", s.Dims, phantoms), Attributes: s.Attributes,
@@ -192,7 +190,6 @@ func medianDistance(classes dataset.Matrix[float64]) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// similarities returns the s_cr of scaled classes and phantoms, classes x R; rows sum to 1.
 func similarities(classes dataset.Matrix[float64], phantoms dataset.Matrix[float32],
 	sigma float64,
 ) dataset.Matrix[float64] {

@@ -30,7 +30,6 @@ import (
 	"github.com/lago-train/lago-train/model/network"
 )
 
-// architecture is one of the networks.
 type architecture struct {
 	name       string
 	bottleneck bool   // blocks of 1x1, 3x3 and 1x1 convolutions, not of two 3x3
@@ -45,7 +44,6 @@ var architectures = []architecture{
 	{"resnet152", true, [4]int{3, 8, 36, 3}},
 }
 
-// layer is a convolution and the batch normalisation after it.
 type layer struct {
 	conv, norm         string // names of the tensors, without ".weight" etc.
 	in, out            int    // channels
@@ -53,13 +51,11 @@ type layer struct {
 	shortcut, withReLU bool   // what is added to the result before the ReLU
 }
 
-// block is a residual block.
 type block struct {
 	layers   []layer
 	shortcut *layer // projection of the input; nil: the input itself
 }
 
-// stem is the first convolution, before the max pooling.
 var stem = layer{conv: "conv1", norm: "bn1", in: 3, out: 64, size: 7, stride: 2, pad: 3, withReLU: true}
 
 // residual returns the blocks in order. strideFirst moves the stride of bottlenecks from
@@ -104,7 +100,6 @@ func (a architecture) residual(strideFirst bool) []block {
 	return all
 }
 
-// layers returns all convolutions in the order of the network.
 func (a architecture) layers(strideFirst bool) []layer {
 	all := []layer{stem}
 	for _, b := range a.residual(strideFirst) {
@@ -152,7 +147,6 @@ func (n *Network) Preprocessing(fit dataset.Fit, size int) dataset.ImagePreproce
 	return images.Preprocessing(fit, cmp.Or(size, images.DefaultSize))
 }
 
-// folded is a convolution with the batch normalisation after it.
 type folded struct {
 	kernel []float32 // size x size x in x out
 	bias   []float32 // out
@@ -298,7 +292,6 @@ func (b *builder) view(buffer int, s array) *tensor.Dense {
 	return network.Dense(b.buffers[buffer][:s.size()], s.n, s.h, s.w, s.channels)
 }
 
-// array is the size of n x h x w x channels.
 type array struct{ n, h, w, channels int }
 
 func (s array) size() int { return s.n * s.h * s.w * s.channels }
@@ -309,7 +302,6 @@ func (s array) strided(size, stride, pad, channels int) array {
 	return array{s.n, steps(s.h), steps(s.w), channels}
 }
 
-// convolution is a layer for images of one size.
 type convolution struct {
 	layer
 	from, to array
@@ -329,7 +321,6 @@ func newConvolution(l layer, from array) *convolution {
 	return c
 }
 
-// depth is the length of a patch.
 func (c *convolution) depth() int { return c.size * c.size * c.in }
 
 // forward computes ReLU(patches kernel + bias + out), where out, which holds the
@@ -422,7 +413,6 @@ func maxPooling(from array) (to array, f network.Forward) {
 	}
 }
 
-// averagePooling is the mean over the pixels.
 func averagePooling(from array) network.Forward {
 	c, pixels := from.channels, from.h*from.w
 	return func(out []float32, in [][]float32) {

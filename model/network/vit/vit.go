@@ -117,7 +117,6 @@ type linear struct {
 	out, in      int
 }
 
-// norm is a layer norm.
 type norm struct{ weight, bias []float32 }
 
 // layer is x + out(attention(qkv(norm1 x))), then x + fc2(activation(fc1(norm2 x))).
@@ -257,7 +256,6 @@ func (n *Network) layer(r *network.Reader, name string) layer {
 	return l
 }
 
-// scale multiplies each output.
 func (l *linear) scale(factors []float32) {
 	for o, s := range factors {
 		l.bias[o] *= s

@@ -41,7 +41,6 @@ func Explanation(w io.Writer, f Format, e *predictor.Explanation, top int) error
 	return table.WriteText(w, r.tables(top)...)
 }
 
-// tables are the sections as text.
 func (r explanation) tables(top int) (list []*table.Table) {
 	for _, s := range r.sections(top, Text) {
 		title := strings.Join(append([]string{s.Title}, s.Sentences...), "\n")
@@ -51,10 +50,8 @@ func (r explanation) tables(top int) (list []*table.Table) {
 	return list
 }
 
-// explanation is one on its way to a text or a page.
 type explanation struct{ *predictor.Explanation }
 
-// section is a part of the explanation. The page has a chart in place of the text's table of groups.
 type section struct {
 	Title     string
 	Sentences []string
@@ -68,7 +65,6 @@ type picture struct {
 	Image image.Image // nil if there is none
 }
 
-// sections lists the prediction and the comparisons, with details of the top groups.
 func (r explanation) sections(top int, f Format) []section {
 	prediction := section{Title: r.headline(), Pictures: []picture{
 		{sampleName(r.Sample), r.Sample.Picture},
@@ -92,7 +88,6 @@ func (r explanation) sections(top int, f Format) []section {
 	return list
 }
 
-// headline states the prediction, whether it is correct, and the most likely other classes.
 func (r explanation) headline() string {
 	s := sampleName(r.Sample) + " is predicted as " + share(r.Likely[0])
 	known := r.Sample.Label != nil
@@ -115,10 +110,8 @@ func (r explanation) headline() string {
 	return s
 }
 
-// share names a class with its probability.
 func share(p predictor.Probability) string { return className(p.Class) + ", " + format.Percent(p.P) }
 
-// likelyTable lists the most likely classes and all others together, with the model.
 func (r explanation) likelyTable() *table.Table {
 	t := table.New("Most likely classes", "class", "probability").Right(2)
 	rest, others := 1.0, r.Classes
@@ -144,7 +137,6 @@ func (r explanation) likelyTable() *table.Table {
 		more)
 }
 
-// compared shows a comparison: its groups and their attributes.
 func (r explanation) compared(c *predictor.Comparison, top int, f Format) section {
 	h := newChart(c, top)
 	shown := 0
@@ -240,7 +232,6 @@ var (
 	attributeName = format.AttributeName
 )
 
-// nameWithin returns the name of an attribute without that of its group.
 func nameWithin(name, group string) string {
 	if g, value, found := strings.Cut(name, "::"); found && g == group {
 		return format.Spaced(value)
@@ -278,7 +269,6 @@ var (
 	percentages = regexp.MustCompile(`<td class="number">([0-9.]+) %</td>`)
 )
 
-// drawTable returns the table with its numbers drawn. Screen readers hear the numbers alone.
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllStringFunc(t.HTML(), func(row string) string {
 		title := fmt.Sprintf(`<th colspan="%d">$1</th>`+"\n", strings.Count(row, "<td"))
@@ -294,7 +284,6 @@ func drawTable(t *table.Table) template.HTML {
 	return template.HTML(indents.ReplaceAllString(s, `<td class="in">`))
 }
 
-// sampleName says which sample it is.
 func sampleName(s predictor.Sample) string {
 	from := format.Printable(s.From)
 	switch s.ID {
@@ -306,7 +295,6 @@ func sampleName(s predictor.Sample) string {
 	return fmt.Sprintf("%s (sample %d of %s)", format.Printable(s.ID), s.Index, from)
 }
 
-// total is the kind of the last step, the sum of all others.
 const total PartKind = "total"
 
 // chart draws how contributions add up to the log odds of the predicted class over another one:
@@ -318,7 +306,6 @@ type chart struct {
 	Zero           float64
 }
 
-// step is a contribution and the sum up to it.
 type step struct {
 	Part        // of the last the sum
 	Sum         float64
@@ -328,7 +315,6 @@ type step struct {
 // leastSide is the room on the shorter side of zero, as a part of the other: for the name of its class.
 const leastSide = 0.4
 
-// newChart draws the first groups, the sum of all others, and the correction.
 func newChart(c *predictor.Comparison, most int) *chart {
 	h := &chart{Class: className(c.Class), Against: className(c.Against)}
 	var sum, low, high float64
@@ -354,7 +340,6 @@ func newChart(c *predictor.Comparison, most int) *chart {
 	return h
 }
 
-// table is the chart as a table.
 func (h *chart) table(c *predictor.Comparison) *table.Table {
 	t := table.New(
 		fmt.Sprintf("How the groups add up to the log odds of %s (▸) over %s (◂)", h.Class, h.Against),
@@ -390,7 +375,6 @@ func (h *chart) Notes() []string {
 	return notes
 }
 
-// bar draws a contribution to the left or right of the middle.
 func bar(contribution, widest float64) string {
 	block := strings.Repeat("█",
 		int(math.Round(barLength*math.Abs(contribution)/max(widest, math.SmallestNonzeroFloat64))))

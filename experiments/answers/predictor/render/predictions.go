@@ -52,14 +52,12 @@ func Predictions(w io.Writer, f Format, r *predictor.Predictions) error {
 	return buffered.Flush()
 }
 
-// listing is predictions on their way to a file.
 type listing struct {
 	*predictor.Predictions
 	longestID int  // 0 without ids
 	labelled  bool // whether true classes are known
 }
 
-// record is the cells of a line, or their names, without those that no sample has.
 func (l *listing) record(index, id, class, prediction, fit string) []string {
 	record := []string{index}
 	if l.longestID > 0 {
@@ -75,7 +73,6 @@ func (l *listing) record(index, id, class, prediction, fit string) []string {
 	return record
 }
 
-// valueName says what the values of predictions are.
 func valueName(r *predictor.Predictions) string {
 	if r.Temperature > 0 {
 		return "probability"
@@ -83,7 +80,6 @@ func valueName(r *predictor.Predictions) string {
 	return "score"
 }
 
-// value writes one for people: a probability, or a score.
 func (l *listing) value(v float64) string {
 	if l.Temperature > 0 {
 		return format.Percent(v)
@@ -162,7 +158,6 @@ func (l *listing) writeTable(to io.Writer) {
 	}
 }
 
-// valued lists classes with their values.
 func (l *listing) valued(list []predictor.Value, name func(string) string) string {
 	var texts []string
 	for _, v := range list {
@@ -180,7 +175,6 @@ type Sheet struct {
 	Picture func(s predictor.Prediction) (image.Image, error)
 }
 
-// card is one sample on the sheet.
 type card struct {
 	predictor.Prediction
 	Name, Predicted string
@@ -198,7 +192,6 @@ const (
 	uncertain   = "uncertain"
 )
 
-// card returns that of a prediction.
 func (s *Sheet) card(from predictor.Prediction) (c card, err error) {
 	best, l := from.Best[0], &listing{Predictions: s.Predictions}
 	c = card{
@@ -239,13 +232,11 @@ func (s *Sheet) cards() ([]card, error) {
 	return cards, nil
 }
 
-// classCount is the number of samples that are predicted as a class.
 type classCount struct {
 	Name    string
 	Samples int
 }
 
-// counts lists the predicted classes, those with most samples first.
 func counts(samples []predictor.Prediction, names []string) (list []classCount) {
 	byClass := map[int]int{}
 	for _, s := range samples {
@@ -260,7 +251,6 @@ func counts(samples []predictor.Prediction, names []string) (list []classCount) 
 	return list
 }
 
-// summary says how many predictions are right of those that could be, and how many are uncertain.
 func (s *Sheet) summary() string {
 	n := s.Count()
 	text := format.Count(n.Samples, "prediction")
@@ -280,7 +270,6 @@ func (s *Sheet) summary() string {
 	return text
 }
 
-// states lists how cards are marked that have a mark, with what it means.
 func states(cards []card) (list [][2]string) {
 	for _, state := range []struct {
 		class, text string

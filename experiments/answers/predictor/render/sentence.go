@@ -72,7 +72,6 @@ const (
 	high          = 0.8 // share of the training samples whose detection a high one exceeds
 )
 
-// negligible reports whether a number is printed as 0.00.
 func negligible(v float64) bool { return math.Abs(v) < 0.005 }
 
 // Sentence names what favours the predicted class most, and what the other, of a chart of at most so many
@@ -198,7 +197,6 @@ func certainty(t predictor.Term) string {
 	return "usual"
 }
 
-// present reports whether the attribute is called detected.
 func present(t predictor.Term) bool {
 	return t.Detected >= minDetected || certainty(t) == "high"
 }
@@ -248,7 +246,6 @@ func reason(g predictor.Group) (why, note string) {
 	return strings.TrimPrefix(why, title(g)), note
 }
 
-// title returns the name of a group for people.
 func title(g predictor.Group) string {
 	if g.Strongest == nil {
 		return format.AttributeName(g.Name)

@@ -18,14 +18,12 @@ import (
 	"github.com/lago-train/lago-train/train/methods"
 )
 
-// searched is an arm in one part, with a search around each of its starts.
 type searched struct {
 	*lab.Outcome
 	searches []*search
 	finals   []finalist // in the order of the starts of the outcome
 }
 
-// finalist is settings that are trained to the end with all seeds, and the search that found them.
 type finalist struct {
 	*search
 	*lab.Tried
@@ -95,7 +93,6 @@ func (s *searched) setStarts() {
 	}
 }
 
-// report adds what the searches tried to the outcome of their finalists.
 func (s searched) report() {
 	first := s.searches[0]
 	s.Tried, s.Corrections, s.Keys = nil, max(len(first.corrections), 1), first.keys
@@ -275,7 +272,6 @@ func (s *search) unseen(list []config.Config, n int) (next []config.Config) {
 	return next
 }
 
-// add ranks settings among the others by their runs; those with a failed trial are left out.
 func (s *search) add(settings []config.Config, runs []lab.Run) error {
 	s.missing = append(s.missing, lab.MissingOf(runs)...)
 	if lab.StillWaiting(s.missing) != nil {
@@ -299,7 +295,6 @@ func (s *search) add(settings []config.Config, runs []lab.Run) error {
 	return nil
 }
 
-// settings returns the searched settings of c that apply, by key.
 func (s *search) settings(c config.Config) map[string]any {
 	return slices.DeleteFunc(c.Settings().Used(), func(listed setting.Setting) bool {
 		return !slices.Contains(s.keys, listed.Key)

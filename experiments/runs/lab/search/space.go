@@ -93,7 +93,6 @@ func (d dimension) neighbours(c config.Config) []config.Config {
 	return near
 }
 
-// round keeps two significant digits, or whole numbers whole.
 func (d dimension) round(value float64) float64 {
 	if d.whole {
 		return math.Round(value)
@@ -138,7 +137,6 @@ func (s space) draw(base config.Config, n int, src rand.Source) []config.Config 
 	return drawn
 }
 
-// grid returns all settings of the space, with the ridge of whiten of the base.
 func (s space) grid(base config.Config) []config.Config {
 	list := []config.Config{base}
 	for _, d := range s {
