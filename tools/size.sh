@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program_limit=39400
-tests_limit=22550
+program_limit=38500
+tests_limit=22700
 long_limit=0
 
 helpers='testkit|testlab|baselinetest|networktest'
