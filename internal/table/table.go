@@ -163,10 +163,18 @@ func (t *Table) narrowed(width int, box bool) ([]pretty.ColumnConfig, bool) {
 	}
 	for i, w := range widths {
 		config := t.column(i + 1)
-		config.WidthMax, config.WidthMaxEnforcer = w, text.WrapSoft
+		config.WidthMax, config.WidthMaxEnforcer = w, wrap
 	}
 	return t.columns, over <= 0
 }
+
+// wrap breaks a cell into lines with its indentation.
+func wrap(cell string, width int) string {
+	indent := indentOf(cell)
+	return indent + strings.ReplaceAll(text.WrapSoft(cell[len(indent):], width-len(indent)), "\n", "\n"+indent)
+}
+
+func indentOf(cell string) string { return cell[:len(cell)-len(strings.TrimLeft(cell, " "))] }
 
 // widths returns for each column the widths of its longest cell with the header, of its longest cell or word
 // of the header, and of its longest word. Cells that are aligned to the right are one word.
@@ -181,10 +189,10 @@ func (t *Table) widths() (whole, cell, word []int) {
 				continue
 			}
 			if n > 0 && i < len(t.columns) && t.columns[i].Align == right {
-				words = []string{text}
+				words = []string{strings.TrimLeft(text, " ")}
 			}
 			for _, w := range words {
-				word[i] = max(word[i], columnsOf(w))
+				word[i] = max(word[i], len(indentOf(text))+columnsOf(w))
 			}
 			if whole[i], cell[i] = max(whole[i], columnsOf(text)), max(cell[i], word[i]); n > 0 {
 				cell[i] = max(cell[i], columnsOf(text))
@@ -199,10 +207,12 @@ func (t *Table) records(width int) string {
 	var lines []string
 	for _, row := range t.Rows {
 		var values []string
+		indent := ""
 		for i, c := range cells(row) {
 			value := format.Isolate(strings.TrimSpace(fmt.Sprint(c)))
 			if i == 0 {
-				lines = append(lines, format.Wrap(value, width, 2))
+				indent = indentOf(fmt.Sprint(c))
+				lines = append(lines, indent+format.Wrap(value, width, len(indent)+2))
 			} else if value != "" && value != format.Missing {
 				if i < len(t.Header) {
 					value = t.Header[i] + " " + value
@@ -212,7 +222,9 @@ func (t *Table) records(width int) string {
 		}
 		if values != nil {
 			text := strings.ReplaceAll(strings.Join(values, "; "), " %", gap+"%") // in one line
-			lines = append(lines, "  "+strings.ReplaceAll(format.Wrap(text, width-2, 2), gap, " "))
+			indent += "  "
+			lines = append(lines,
+				indent+strings.ReplaceAll(format.Wrap(text, width, len(indent)), gap, " "))
 		}
 	}
 	return strings.Join(lines, "\n")

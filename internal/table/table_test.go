@@ -86,6 +86,13 @@ birds
 `)
 }
 
+// A cell that is wrapped stays indented.
+func TestIndentedText(t *testing.T) {
+	made := table.New("", "part", "share").Row("foot").Row("  none of the group", "1.00")
+	testkit.WantText(t, made.Text(21, 0), "│ foot      │       │\n│   none of │ 1.00  │\n│   the     │       │\n│   group   │       │\n")
+	testkit.Equal(t, "records", made.Text(12, 0), "foot\n  none of\n    the\n    group\n    share\n    1.00\n")
+}
+
 // Cells from right to left are isolated, but not in CSV.
 func TestTextIsolates(t *testing.T) {
 	t1 := table.New("", "class", "share").Row("عقاب", "50 %").Row("owl", "9 %")
