@@ -281,7 +281,7 @@ func (r *Request) usable(ctx context.Context) ([]setting.Assignment, error) {
 func (r *Request) several(ctx context.Context) ([]Preset, error) {
 	if r.Folder != "" {
 		if _, err := os.ReadDir(r.Folder); err != nil {
-			return nil, invalid.At("--configs", invalid.Folder(r.Folder, "a folder of config files", err))
+			return nil, invalid.Folder(r.Folder, "a folder of config files", err)
 		}
 	}
 	common := append(CommonKeys(), methods.CorrectionKeys...)

@@ -62,7 +62,7 @@ func TestText(t *testing.T) {
 	)
 	testkit.WantNoText(t, text, "the model was trained on samples of the true class", "(prior", "in the group") // which is uniform
 	r.Comparisons[0].Correction = 0.9
-	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "Without the correction, White breasted Nuthatch would be more likely. Log odds: +0.79.", "correction of the scores: takes")
+	testkit.WantText(t, unspaced(written(t, r, Text, 1)), "The groups alone favour White breasted Nuthatch. Log odds: +0.79.", "correction of the scores: takes")
 
 	m := testlab.Birds(model.Config{Variant: model.KSoft, K: 2, Prior: model.PerAttribute, Complement: model.NoComplement, Zeta: 10})
 	testkit.WantText(t, unspaced(written(t, explained(t, m, testlab.Cuckoo, ""), Text, 5)),

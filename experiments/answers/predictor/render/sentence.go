@@ -92,9 +92,9 @@ func Sentence(c *predictor.Comparison, most int) string {
 	case negligible(c.LogOdds):
 		s += fmt.Sprintf("%s and %s are equally likely. ", class, format.ClassName(c.Against))
 	case negligible(groups):
-		s += "Without the correction, both would be equally likely. "
+		s += "The groups alone favour neither class. "
 	case c.LogOdds > 0 && groups < 0:
-		s += fmt.Sprintf("Without the correction, %s would be more likely. ", format.ClassName(c.Against))
+		s += fmt.Sprintf("The groups alone favour %s. ", format.ClassName(c.Against))
 	}
 	return s + "Log odds: " + signed(c.LogOdds) + "."
 }
