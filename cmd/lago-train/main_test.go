@@ -162,6 +162,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"groups --model nope --lr 1": {"--lr: expected no --lr beside --model"},
 		"serve glyphs --weights w":   {"--weights: expected --model beside it"},
 		"runs --from none":           {"--from: none: expected a folder of runs, found no such folder"},
+		"compare --configs none":     {"--configs: none: expected a folder of config files, found no such folder"},
 		"dataset extract birds":      {"--images: expected a folder of images, or --list"},
 		"predict --model x":          {"--features", "--dataset"},
 		"explain --model x":          {"--sample", "none"},
