@@ -124,13 +124,16 @@ func noCommand(c *cli.Context) error {
 	if word == "" {
 		return cli.ShowSubcommandHelp(c)
 	}
+	e := invalid.Error{Where: c.Command.HelpName, Want: "a command", Got: invalid.Quote(word)}
 	var names []string
 	for _, below := range c.Command.Subcommands {
 		names = append(names, below.Name)
+		if slices.ContainsFunc(below.Subcommands, func(s *cli.Command) bool { return s.Name == word }) {
+			whole := below.Name + " " + word
+			return wrongWord(c, whole, []string{whole}, e)
+		}
 	}
-	return wrongWord(c, word, names, invalid.Error{
-		Where: c.Command.HelpName, Want: "a command", Got: invalid.Quote(word),
-	})
+	return wrongWord(c, word, names, e)
 }
 
 func checkLine(c *cli.Context) error {

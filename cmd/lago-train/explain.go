@@ -56,7 +56,7 @@ func (o *explainOptions) run(c *cli.Context) (err error) {
 		return err
 	}
 	if o.image == "" && o.sample == "" {
-		return wrong("--sample", "the index of a sample, from 0, or --image", "none")
+		return wrong("--sample", "the index of a sample, from 0, its id, or --image", "none")
 	}
 	if err = o.open(openLAGO); err != nil {
 		return err

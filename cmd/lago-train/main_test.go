@@ -143,6 +143,7 @@ func writeConfig(t *testing.T, text string) string {
 func TestWrongCommandLines(t *testing.T) {
 	for line, parts := range map[string][]string{
 		"rnu":                         {`expected a command, found "rnu"`, "Did you mean run", "See lago-train --help."},
+		"check ./x":                   {`expected a command, found "check". Did you mean dataset check?`},
 		"dataset fetsh --help":        {`"fetsh"`, "Did you mean fetch", "See lago-train dataset --help."},
 		"infer --model latest":        {`"infer". Did you mean predict?`},
 		"predict --model a --model b": {`--model: expected the flag once, found "a" and "b"`},

@@ -337,7 +337,7 @@ func (o *predictionOptions) choose(c *cli.Context) error {
 	logrus.Infof("choosing from %s (%s, data set %s; %d unseen, %d seen in training); %s", what,
 		format.Printable(candidates.What), format.Printable(o.data.Name), unseen, number-unseen, others)
 	if given := candidates.Given(); given < 1 {
-		logrus.Infof("%s of the entries of their descriptions are given; the others are filled",
+		logrus.Infof("%s of the entries of their descriptions are given; the others are imputed",
 			format.Percent(given))
 	}
 	return nil
@@ -356,8 +356,7 @@ func (o *predictionOptions) logCalibration(c *cli.Context) {
 		logrus.Warnf("probabilities are not calibrated (%s)",
 			predictor.CalibrationText(p.Decision.Calibration))
 	default:
-		logrus.Info("probabilities are not calibrated: the model has no temperature for them, which " +
-			"lago-train run --stage full chooses, with --hold-out also for seen and unseen classes together")
+		logrus.Info("probabilities are not calibrated: run --stage full --hold-out chooses a temperature")
 	}
 }
 

@@ -142,6 +142,9 @@ func TestDescribe(t *testing.T) {
 	}
 	next("lago-train docs your-data   # the files of a data set")
 	testkit.Write(t, dir, "features.csv", "1,2\n3,4\n")
+	testkit.Write(t, dir, "labels.csv", "species\nowl\nwren\n")
+	next("lago-train dataset check new   # when that is corrected")
+	testkit.Write(t, dir, "labels.csv", "class\nowl\nwren\n")
 	next("lago-train dataset describe new")
 	r := testkit.Must(Describe(t.Context(), "new", Sources{}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "attributes.csv")), "name,group\n")
@@ -172,6 +175,9 @@ func TestDescribe(t *testing.T) {
 	testkit.Fails(Describe(t.Context(), "new", Sources{Like: "plain"}, below(root)))(t, `"plain"`)
 	long := testkit.Write(t, root, "long.csv", "class,"+strings.Repeat("g", 900)+"\nwren,"+strings.Repeat("w", 200)+"\n")
 	testkit.Fails(Describe(t.Context(), "new", Sources{From: long, DryRun: true}, below(root)))(t, "a name of at most 1000 bytes")
+	owl := testkit.Write(t, root, "owl.csv", "class,height\nowl,0.3\n")
+	described := testkit.Must(Describe(t.Context(), "new", Sources{From: owl, DryRun: true}, below(root)))(t)
+	testkit.Equal(t, "not in the table", described.Notes, []string{`class "wren" has no entries`})
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }
 

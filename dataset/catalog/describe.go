@@ -107,7 +107,7 @@ func Next(ctx context.Context, name string, o Options, err error, then string) s
 			d.EmptyUnknown, wrong = descriptions.KeepsUnknown(l.place)
 		}
 		switch {
-		case lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile):
+		case wrong == nil && (lacks(openlayout.ClassesFile) || lacks(openlayout.AttributesFile)):
 			return "lago-train dataset describe " + named
 		case wrong != nil: // err says so
 		case dataset.Described(d.Descriptions.Data) == 0:
@@ -223,7 +223,12 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	}
 	r.Name, r.Dir, r.Classes, r.Attributes = NameOf(name), dir, len(d.Classes), len(d.Attributes)
 	r.AddedClasses, r.AddedAttributes = d.Added.Classes, d.Added.Attributes
-	r.Missing = check.CountMissing(d).Entries
+	for _, c := range check.CountMissing(d).Classes {
+		r.Missing += c.Entries
+		if from.From != "" && c.Entries == len(d.Attributes) {
+			r.Notes = append(r.Notes, fmt.Sprintf("class %s has no entries", invalid.Quote(c.Name)))
+		}
+	}
 	r.Drafts, _ = check.Drafts(d.Drafts, d.Classes)
 	if err := d.Check(); err != nil || from.DryRun {
 		return r, err
@@ -313,7 +318,7 @@ func traitValues(values []descriptions.ValueCount) string {
 		texts = append(texts, fmt.Sprintf("%s %d", v.Value, v.Classes))
 	}
 	if more := len(texts) - most; more > 0 {
-		texts = append(texts[:most], fmt.Sprintf("%d others", more))
+		texts = append(texts[:most], format.Count(more, "other"))
 	}
 	return strings.Join(texts, ", ")
 }

@@ -64,10 +64,11 @@ func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
 		wrong.Hint = "Write 0 for no, and nothing for what is not known. Of vectors, such as those of a " +
 			"text encoder, scale each column to 0 to 1: (x - x.min(0)) / (x.max(0) - x.min(0))."
 	case p > 1:
-		if s.number != "" {
-			wrong.Got += " beside " + s.number
-		}
 		wrong.Hint = "Write % behind percentages, and divide values of another scale by its largest value."
+		if s.number != "" { // % is refused beside it
+			wrong.Got += " beside " + s.number
+			wrong.Hint = "Divide percentages by 100, and values of another scale by its largest value."
+		}
 	case p > 0:
 		if *first == "" {
 			*first = fmt.Sprintf("%s on line %d", text, s.line)
@@ -75,7 +76,7 @@ func (s *scale) probability(text string) (p float64, wrong *invalid.Error) {
 		if s.number == "" || s.percentage == "" {
 			return p, nil
 		}
-		wrong.Want = "numbers from 0 to 1 or percentages, one of the two in a file"
+		wrong.Want = "numbers from 0 to 1 or percentages, one of the two in a file (0.25 is 25%)"
 		wrong.Got = s.number + " and " + s.percentage
 	case p == 0: // no NaN
 		return 0, nil

@@ -432,7 +432,8 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		case table.Missing(cell): // pandas writes an empty cell
 			to[j] = float32(math.NaN())
 		default:
-			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), "")
+			hint := "Leave out columns that are no features: labels.csv has the ids of samples."
+			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), hint)
 		}
 	}
 	return nil

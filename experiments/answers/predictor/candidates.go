@@ -27,7 +27,7 @@ func (c Candidates) Given() float64 {
 	return float64(dataset.Described(c.U.Data)) / float64(max(len(c.U.Data), 1))
 }
 
-// given returns the share of the entries of a candidate that its description gives. The others are filled.
+// given returns the share of the entries of a candidate that its description gives. The others are imputed.
 func (c Candidates) given(z int) float64 {
 	return float64(dataset.Described(c.U.Row(z))) / float64(max(c.U.Cols, 1))
 }

@@ -245,7 +245,7 @@ type Comparison struct {
 	// classes
 	Correction float64 `json:"correction"`
 
-	// share of the entries that the classes' descriptions give; the others are filled
+	// share of the entries that the classes' descriptions give; the others are imputed
 	Given  Pair    `json:"given"`
 	Groups []Group `json:"groups"` // by the size of their contribution
 }
