@@ -111,7 +111,7 @@ func lastModel(dir string, names []string) (string, error) {
 	if last == nil {
 		return "", &invalid.Error{
 			Where: dir, Want: "the result of a run command", Got: "none",
-			Hint: format.ShellLine("lago-train", "runs", "--from", dir) + " lists them, such as " + names[0],
+			Hint: format.ShellLine("lago-train", "runs", "--from", dir) + " lists runs, such as " + names[0],
 		}
 	}
 	dir = lab.Moved(dir, last.RunDirs[len(last.RunDirs)-1])

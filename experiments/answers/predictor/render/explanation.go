@@ -262,7 +262,7 @@ var (
 
 // Cells that the page draws: titles of groups, alone in their row, numbers from 0 to 1, and indented names.
 var (
-	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n){5,}`)
+	titles  = regexp.MustCompile(`<td>(.*)</td>\n(\s*<td class="number"></td>\n)+(\s*</tr>)`)
 	numbers = regexp.MustCompile(`<td class="number">(0\.\d+|1\.0+)( \w+|)</td>`)
 	indents = regexp.MustCompile(`<td> +`)
 
@@ -271,7 +271,7 @@ var (
 
 func drawTable(t *table.Table) template.HTML {
 	s := titles.ReplaceAllStringFunc(t.HTML(), func(row string) string {
-		title := fmt.Sprintf(`<th colspan="%d">$1</th>`+"\n", strings.Count(row, "<td"))
+		title := fmt.Sprintf(`<th colspan="%d">$1</th>`+"\n$3", strings.Count(row, "<td"))
 		return titles.ReplaceAllString(row, title)
 	})
 	const bar = `<td class="bar"><span class="track" aria-hidden="true">` +

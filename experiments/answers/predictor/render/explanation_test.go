@@ -10,6 +10,7 @@ import (
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/experiments/internal/testlab"
+	"github.com/lago-train/lago-train/internal/table"
 	"github.com/lago-train/lago-train/internal/testkit"
 	"github.com/lago-train/lago-train/model"
 	"github.com/lago-train/lago-train/train"
@@ -107,6 +108,8 @@ func TestPage(t *testing.T) {
 	if bars == 0 || steps != 2*(2+1+1) || count("█")+count("│") > 0 || count("<caption") != count("<table") {
 		t.Errorf("%d bars of numbers, %d of groups, others and sums, %d captions of %d tables", bars, steps, count("<caption"), count("<table"))
 	}
+	few := table.New("", "attribute", "detected", "share ▸", "share ◂").Right(2, 3, 4).Row("group 7").Row("  other attributes", "", "0.1 %", "0.2 %")
+	testkit.WantText(t, string(drawTable(few)), `<th colspan="3">group 7</th>`) // without the empty column
 	testkit.WantText(t, page, "<h1>Sample 7 of birds is", "each &#43;0.69 doubles the odds", "sum so far", "1 other group")
 	r.Sample.ID = "whale/01.jpg"
 	testkit.WantText(t, written(t, r, HTML, 2), "<h1>whale/01.jpg (sample 7 of birds) is predicted as")
