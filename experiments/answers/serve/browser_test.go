@@ -43,18 +43,22 @@ func brush(b *testkit.Browser, key string) {
 // up to the log odds above them, to the digits shown.
 func addsUp(t *testing.T, b *testkit.Browser) {
 	t.Helper()
-	var x struct{ Total, Numbers, Bars, Sentence float64 }
+	var x struct {
+		Text                           string
+		Total, Numbers, Bars, Sentence float64
+	}
 	b.Run(chromedp.Evaluate(`(() => {
   const title = [...document.querySelectorAll("#try h3")].find(h => h.textContent.startsWith("Groups: ")), rows = [];
   for (let e = title.nextElementSibling; e?.matches(".bar"); e = e.nextElementSibling)
     rows.push({number: parseFloat(e.querySelector(".number").textContent), width: e.querySelector("meter").value * (e.querySelector(".against") ? -1 : 1)});
   const sum = list => list.reduce((s, v) => s + v, 0), widest = rows.reduce((a, r) => Math.abs(r.number) > Math.abs(a.number) ? r : a);
-  return {total: parseFloat(title.textContent.split("log odds ")[1]), numbers: sum(rows.map(r => r.number)), bars: sum(rows.map(r => r.width)) * widest.number / widest.width,
+  return {text: title.textContent, total: parseFloat(title.textContent.split("log odds ")[1]), numbers: sum(rows.map(r => r.number)), bars: sum(rows.map(r => r.width)) * widest.number / widest.width,
     sentence: parseFloat(byId("sentence").textContent.split("Log odds: ")[1])};
 })()`, &x))
 	for what, v := range map[string]float64{"numbers": x.Numbers, "bars": x.Bars, "sentence": x.Sentence} {
 		testkit.Near(t, what, v, x.Total, 0.02)
 	}
+	testkit.WantText(t, x.Text, fmt.Sprintf("log odds %+.2f", x.Total))
 }
 
 // A class is described, a photograph is dropped and recognised, a class that does not exist yet is

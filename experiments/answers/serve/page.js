@@ -157,6 +157,7 @@ const zoom = (row, name, place = {}) => make("button", {className: "zoom", ...pl
 const known = c => c.values.filter(v => v !== null).length;
 const find = name => state.classes.find(c => c.name === name);
 
+const signed = v => v.toFixed(2).replace(/^-(?=0\.00)|^(?=\d)/, "+");
 const groupName = group => group === "" ? "attributes" : spaced(group.replace(/^has_/, ""));
 // groupsOf returns the indices of the attributes by group, in the order in which the groups should be asked for.
 function groupsOf() {
@@ -167,7 +168,7 @@ function groupsOf() {
 // explains says how much the first groups say about all.
 function explains(asked) {
   const share = expected.order[asked - 1]?.explained ?? null, n = groupsOf().size;
-  if (share !== null) return `${asked} of ${n} groups: ${Math.round(100 * share)} % of what all of them say.`;
+  if (share !== null) return `${asked} of ${n} groups: ${(100 * share).toFixed(1)} % of what all of them say.`;
   return expected.described < expected.least ? `Groups are in the order of the file until ${expected.least} classes are described.` : "";
 }
 
@@ -413,7 +414,7 @@ function showTry() {
   const bar = (name, value, text, said, className = "", signed = "", why = "") => make("div", {className: "bar " + signed}, make("span", {className}, name, why && make("small", {textContent: why})),
     make("meter", {max: 1, value, "aria-label": name, "aria-valuetext": said}), make("span", {className: "number", "aria-hidden": "true", textContent: text}));
   const part = g => {
-    const text = (g.log_odds > 0 ? "+" : "") + g.log_odds.toFixed(2), against = g.log_odds < 0;
+    const text = signed(g.log_odds), against = g.log_odds < 0;
     return bar(attributeName(g.group), Math.abs(g.log_odds) / widest, text, `${text}, favours ${className(against ? a.against : a.predicted)}`, against ? "against" : "", against ? "signed left" : "signed", g.reason);
   };
   const result = a ? make("div", {},
@@ -425,7 +426,7 @@ function showTry() {
     a.given && make("p", {className: "note", textContent: a.given}),
     a.fit_sentence && make("p", {id: "fit", textContent: a.fit_sentence}),
     a.likely.map((l, i) => bar(className(l.class), l.p, a.percent[i], a.percent[i])),
-    make("h3", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${a.log_odds.toFixed(2)}`}),
+    make("h3", {textContent: `Groups: ${className(a.predicted)} over ${className(a.against)}, log odds ${signed(a.log_odds)}`}),
     a.groups.map(part))
     : make("p", {className: trial.error ? "against" : "note", textContent: trial.error || "Choose a sample or a photograph."});
   const names = [...state.classes.map(c => c.name), ...[...trial.change.keys()].filter(name => !find(name))];

@@ -348,11 +348,14 @@ func TestServeOtherLayouts(t *testing.T) {
 	s := started(t, Page{Data: d, Model: identity()})
 	v := answered[state](t, request(s, http.MethodGet, "/state", nil, nil))
 	testkit.Equal(t, "values", v.Classes[1].Values, []*float64{new(0.0), new(1.0), nil, new(0.0)})
-	testkit.Equal(t, "read only, pictures, group", []any{v.ReadOnly != "", v.Pictures, v.Attributes[2].Group}, []any{true, true, "size"})
+	testkit.Equal(t, "read only, pictures, group", []any{v.ReadOnly, v.Pictures, v.Attributes[2].Group}, []any{readOnly, true, "size"})
 	testkit.Equal(t, "status of a picture", request(s, http.MethodGet, "/thumbnail/1", nil, nil).Code, http.StatusOK)
 	row := 1
 	a := answered[answer](t, request(s, http.MethodPost, "/predict", question{Sample: &row}, nil))
 	testkit.Equal(t, "predicted", a.Predicted, "big blue")
+	d.Source = "xlsa17"
+	testkit.WantText(t, started(t, Page{Data: d}).WhyReadOnly(), readOnly+" The descriptions are not CSV files")
+	testkit.Equal(t, "asked for", started(t, Page{Data: d, ReadOnly: true}).WhyReadOnly(), readOnly)
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -34,6 +34,7 @@ import (
 	"github.com/lago-train/lago-train/dataset/catalog"
 	"github.com/lago-train/lago-train/dataset/descriptions"
 	"github.com/lago-train/lago-train/dataset/features"
+	"github.com/lago-train/lago-train/dataset/glyphs"
 	"github.com/lago-train/lago-train/dataset/openlayout"
 	"github.com/lago-train/lago-train/experiments/answers/predictor"
 	"github.com/lago-train/lago-train/internal/fileio"
@@ -104,8 +105,10 @@ func New(ctx context.Context, c Page) (s *Server, err error) {
 	})
 	switch d := c.Data; {
 	case d != nil:
-		s.readOnly = readOnly + " The descriptions are not CSV files: lago-train docs xlsa17 has the lines " +
-			"of Python that write them as such."
+		if s.readOnly = readOnly; !c.ReadOnly && d.Source != glyphs.Source { // of which there are no files
+			s.readOnly += " The descriptions are not CSV files: lago-train docs xlsa17 has the lines of " +
+				"Python that write them as such."
+		}
 		s.d, s.pictures = descriptions.TableOf(d), d
 		s.x = func() (dataset.Matrix[float32], error) { return d.Features, nil }
 		for _, z := range d.Labels {

@@ -231,7 +231,7 @@ func (a *Accuracies) Figures(string) ([]plot.Figure, error) {
 	caption := fmt.Sprintf("%s%s, mean over %s; %s.", format.Count(a.Classes, a.Stage+" class"),
 		InParts(a.Stage, a.Parts), SeedsText(seeds), IntervalText)
 	for _, note := range a.Notes {
-		caption += " " + strings.TrimSuffix(note, ".") + "."
+		caption += " " + strings.ToUpper(note[:1]) + strings.TrimSuffix(note[1:], ".") + "."
 	}
 	return []plot.Figure{{Name: a.Kind, Title: title, Picture: picture, Caption: caption}}, nil
 }
