@@ -288,7 +288,7 @@ func (r *Predictions) Warnings() (list []string) {
 		list = append(list, fmt.Sprintf("%d of %s fit their best class less well than 95 %% of the "+
 			"held-out samples fit theirs, where %.0f were expected. "+
 			"Usual causes: features of another network or preprocessing, columns or colours in another "+
-			"order, samples of classes that are no candidates",
+			"order, samples of classes that are no candidates, descriptions of few attributes",
 			low, format.Count(len(r.Samples), "sample"), LowFit*n))
 	}
 	var zero []string

@@ -255,7 +255,7 @@ func (s *Sheet) summary() string {
 	n := s.Count()
 	text := format.Count(n.Samples, "prediction")
 	if n.Known > 0 {
-		text = fmt.Sprintf("%d of %d right", n.Correct, n.Known-n.Outside)
+		text = fmt.Sprintf("%d of %d correct", n.Correct, n.Known-n.Outside)
 		switch n.Outside {
 		case 0:
 		case 1:
