@@ -207,7 +207,7 @@ func evaluate(s *scored) *Evaluation {
 		r.calibrations = append(r.calibrations, &r.Calibration)
 	}
 	if t := s.temperature; t > 0 {
-		r.Temperature = &Tempered{t, calibrate(s, t, fmt.Sprintf("temperature %.4g", t))}
+		r.Temperature = &Tempered{t, calibrate(s, t, fmt.Sprintf("temperature %.3g", t))}
 	} else {
 		r.note("the scores are not probabilities, and no temperature is stored that converts them: " +
 			"calibration is not available")
@@ -391,7 +391,7 @@ func (r *Evaluation) calibrationTable() *table.Table {
 		}
 	}
 	if r.scored.temperature > 0 {
-		t.Note("temperature %.4g: the probabilities that predict prints", r.scored.temperature)
+		t.Note("temperature %.3g: the probabilities that predict prints", r.scored.temperature)
 	}
 	return t
 }

@@ -33,7 +33,7 @@ func runCommand(t *testing.T, l *lab.Lab, c config.Config) *studies.MethodAccura
 const (
 	summary  = `{"mean": 0.5, "sem": 0.01, "values": [0.49, 0.51]}`
 	row      = `{"labels": ["eszsl", "25.0 %"], "number": 25, "accuracy": ` + summary + `, "by_draw": ` + summary + `, "relative": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}}`
-	degrees  = `"stage": "test", "classes": 4, "x": "share (%)", "columns": ["method", "share"], "rows": [` + row + `]}`
+	degrees  = `"stage": "test", "classes": 4, "x": "share (%)", "columns": ["method", "share"], "notes": ["correction: none"], "rows": [` + row + `]}`
 	stage    = `{"per_class_accuracy": ` + summary + `, "interval": {"low": 0.4, "high": 0.6}, "classes": 4, "parts": 1}`
 	compared = `"differences": [{"reference": "lago", "method": "eszsl", "mean": -0.05, "interval": {"low": -0.09, "high": 0.01}, "p": 0.03, "p_holm": 0.03}],
 		"methods": [{"name": "lago", "variant": "k-soft", "parts": [{}], "val": ` + stage + `, "test": ` + stage + `},
@@ -48,7 +48,7 @@ var stored = map[string]string{
 	"reproduction": `{"kind": "reproduction", "title": "Published", "methods": [{"name": "eszsl", "title": "ESZSL", "val": ` + stage + `, "test": ` + stage + `, "published_percent": "53.9"}]}`,
 	"ablation":     `{"kind": "ablation", "stage": "validation", "columns": ["prior", "complement", "supervision"], "rows": [{"labels": ["uniform", "const", "implicit"], "accuracy": ` + summary + `}]}`,
 	"sweep-k":      `{"kind": "sweep-k", "stage": "validation", "x": "K", "columns": ["variant"], "rows": [{"labels": ["k-soft"], "number": 10, "accuracy": ` + summary + `}, {"labels": ["singletons"], "number": 312, "reference": true, "accuracy": ` + summary + `}]}`,
-	"searched":     `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"], "folds": 1}`,
+	"searched":     `{"method": "k-soft", "tried": [{"settings": {"lr": 0.1}, "val_accuracy": 0.5}], "space": ["lr"` + strings.Repeat(`, "lr"`, 50) + `], "folds": 1}`,
 }
 
 // store writes a stored result of a data set.
@@ -107,7 +107,7 @@ func TestReport(t *testing.T) {
 	testkit.WantText(t, text, "9 results in "+l.Root, "noise-set-", "The paper's tables")
 	testkit.WantNoText(t, regexp.MustCompile(`xmlns(:xlink)?="[^"]*"`).ReplaceAllString(page, ""),
 		"http://", "https://", "<script ", "<link", "<img", "@import", "url(", "@font-face")
-	testkit.WantText(t, page, `<h1 id="data-0">simulated-small: LAGO (k-soft), 50.0 % on 4 unseen classes, cannot be ranked against ESZSL</h1>`)
+	testkit.WantText(t, page, `<h1 id="data-0">simulated-small: LAGO (k-soft), 50.0 % on 4 unseen classes, cannot be ranked against ESZSL</h1>`, ". Correction: none.")
 	testkit.Equal(t, "lead", p.Datasets[0].Lead.Name, "simulated-small-rotation")
 	text, _ = best.Headline()
 	testkit.WantText(t, text, "LAGO (", "ESZSL (defaults)", " on 4 unseen classes, cannot be ranked against ")
