@@ -145,6 +145,9 @@ func TestIncompleteComparisons(t *testing.T) {
 	r := askComparison(t, l, c)
 	testkit.WantText(t, testlab.Text(r.Tables()), "k: expected at most the number of attributes")
 	testkit.Equal(t, "figures", len(testkit.Must(r.Figures(""))(t)), 0)
+	r.Methods, r.Classes = make([]results.Method, 2), make([]ClassAccuracy, 1)
+	text, _ := r.Headline()
+	testkit.Equal(t, "headline of 1 class", text, "")
 }
 
 // A difference that may be chance ranks no method.

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -183,7 +184,7 @@ func (d *Dots) ends() (low, high float64) {
 	if d.Percent {
 		return 0, percentEnd(high)
 	}
-	space := max(high-low, math.SmallestNonzeroFloat64) / 40 // for the ends of bars
+	space := cmp.Or(high-low, 1) / 40 // for the ends of bars, and where all are 0
 	return low - space, high + space
 }
 

@@ -68,10 +68,12 @@ func TestPictures(t *testing.T) {
 		"accuracy (%)", "0", "20", "40", "60", "80", "0", "20", "40", "60", "80", "below", "train", "chance", "val",
 	})
 	testkit.WantText(t, written(t, panels), `<text textLength="21.80" `)
+	ties := &Dots{Rows: []Row{{Name: "equal"}}, Panels: []Panel{{Series: []Series{{Points: []Point{Percent(0, 0, 0, 0)}}}}}}
 	for name, c := range map[string]struct {
 		picture Picture
 		texts   []string
 	}{
+		"ties":      {ties, []string{"equal", "0"}},
 		"lines":     {learning(), []string{"epoch", "accuracy (%)", "train", "val", "chance", "0", "1", "2", "3"}},
 		"one point": {onePoint, []string{"val", "chance", "1"}},
 		"extreme":   {extreme, []string{"k-soft"}},
