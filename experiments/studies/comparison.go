@@ -173,7 +173,7 @@ func (r *ComparedMethods) setClasses(l *lab.Lab) {
 
 // Headline is the most accurate method on unseen classes, and its validation accuracy.
 func (r *ComparedMethods) Headline() (text string, validation float64) {
-	if len(r.Methods) == 0 || len(r.Classes) <= r.Parts { // any prediction is right
+	if len(r.Methods) == 0 || r.Methods[0].Test.MeanText() == format.Missing {
 		return "", 0
 	}
 	accuracies := func(method string) []float64 {
