@@ -157,6 +157,9 @@ func TestDescribe(t *testing.T) {
 	dry := testkit.Must(Describe(t.Context(), "new", Sources{Empty: descriptions.EmptyNo, All: true, DryRun: true}, below(root)))(t)
 	testkit.Equal(t, "entries filled and missing", []int{dry.Filled, dry.Missing}, []int{9, 10}) // nothing is said of the wren
 	next("lago-train dataset split new --to " + filepath.Join(dir, "splits.csv"))
+	testkit.Write(t, dir, "features.csv", "1,2\n3,4\n5,6\n") // which split refuses
+	next("lago-train dataset check new   # when that is corrected")
+	testkit.Write(t, dir, "features.csv", "1,2\n3,4\n")
 	testkit.Fails(Open(t.Context(), "new", below(root)))(t, "new: expected train, val and test classes in splits.csv, found no such file\nnext: lago-train dataset split new")
 	testkit.Must(Describe(t.Context(), "new", Sources{Like: "pets"}, below(root)))(t)
 	testkit.WantText(t, testkit.Read(t, filepath.Join(dir, "classes.csv")), "owl,often,", "wren,,")
@@ -177,7 +180,7 @@ func TestDescribe(t *testing.T) {
 	testkit.Fails(Describe(t.Context(), "new", Sources{From: long, DryRun: true}, below(root)))(t, "a name of at most 1000 bytes")
 	owl := testkit.Write(t, root, "owl.csv", "class,height\nowl,0.3\n")
 	described := testkit.Must(Describe(t.Context(), "new", Sources{From: owl, DryRun: true}, below(root)))(t)
-	testkit.Equal(t, "not in the table", described.Notes, []string{`class "wren" has no entries`})
+	testkit.Equal(t, "not in the table", described.Notes, []string{"1 class without entries: wren"})
 	testkit.Fails(Describe(t.Context(), "glyphs", Sources{}, below(root)))(t, "the open layout", "docs xlsa17")
 }
 

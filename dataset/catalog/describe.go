@@ -112,6 +112,7 @@ func Next(ctx context.Context, name string, o Options, err error, then string) s
 		case wrong != nil: // err says so
 		case dataset.Described(d.Descriptions.Data) == 0:
 			return "lago-train serve " + named
+		case lacks(openlayout.SplitsFile) && len(check.Findings(check.Error, err)) > 1: // which split refuses
 		case !o.WithoutSplit && lacks(openlayout.SplitsFile):
 			file := filepath.Join(l.place, openlayout.SplitsFile)
 			if here, err := os.Getwd(); err == nil {
@@ -223,11 +224,15 @@ func Describe(ctx context.Context, name string, from Sources, o Options) (r Desc
 	}
 	r.Name, r.Dir, r.Classes, r.Attributes = NameOf(name), dir, len(d.Classes), len(d.Attributes)
 	r.AddedClasses, r.AddedAttributes = d.Added.Classes, d.Added.Attributes
+	var empty []string
 	for _, c := range check.CountMissing(d).Classes {
-		r.Missing += c.Entries
-		if from.From != "" && c.Entries == len(d.Attributes) {
-			r.Notes = append(r.Notes, fmt.Sprintf("class %s has no entries", invalid.Quote(c.Name)))
+		if r.Missing += c.Entries; from.From != "" && c.Entries == len(d.Attributes) {
+			empty = append(empty, c.Name)
 		}
+	}
+	if n := len(empty); n > 0 {
+		r.Notes = []string{fmt.Sprintf("%s without entries: %s", format.Count(n, "class"),
+			strings.Join(empty[:min(n, 20)], ", "))}
 	}
 	r.Drafts, _ = check.Drafts(d.Drafts, d.Classes)
 	if err := d.Check(); err != nil || from.DryRun {

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/lago-train/lago-train/dataset"
 	"github.com/lago-train/lago-train/dataset/internal/table"
@@ -432,7 +433,10 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 		case table.Missing(cell): // pandas writes an empty cell
 			to[j] = float32(math.NaN())
 		default:
-			hint := "Leave out columns that are no features: labels.csv has the ids of samples."
+			hint := ""
+			if strings.ContainsFunc(cell, unicode.IsLetter) {
+				hint = "Leave out columns that are no features: labels.csv has the ids of samples."
+			}
 			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), hint)
 		}
 	}
