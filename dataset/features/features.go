@@ -434,7 +434,7 @@ func (s *csvFile) parse(record []string, to []float32) *invalid.Error {
 			to[j] = float32(math.NaN())
 		default:
 			hint := ""
-			if strings.ContainsFunc(cell, unicode.IsLetter) {
+			if j == 0 && strings.ContainsFunc(cell, unicode.IsLetter) {
 				hint = "Leave out columns that are no features: labels.csv has the ids of samples."
 			}
 			return s.wrong(s.csv.Line, column, "a number", invalid.Quote(cell), hint)

@@ -87,6 +87,7 @@ func TestCSVErrors(t *testing.T) {
 		{"R's default", "\"V1\" \"V2\"\n\"1\" .1 .2\n", `found a quote within a cell. Write "" for it, and quotes around the cell.`},
 		{"one name twice", "f0,f1,f0\n.1,.2,.3\n", `line 1, column 3: expected a name that no other column has, found "f0", as column 1. Rename one of them.`},
 		{"ids", "image_id,f0,f1\n17,.1,.2\n", `line 1, column 1: expected features alone, found "image_id". Take the column out: labels.csv has the classes and ids`},
+		{"names", "sample,f0\na,1\n", `line 2, column 1: expected a number, found "a". Leave out columns that are no features`},
 		{"missing values", "1,2\nNA,2\n", `line 2, column 1: expected a finite number in the range of float32, found "NA". Features are known for every sample`},
 	} {
 		path := testkit.Write(t, t.TempDir(), c.name+".csv", c.text)
