@@ -171,7 +171,8 @@ func (t *Table) narrowed(width int, box bool) ([]pretty.ColumnConfig, bool) {
 // wrap breaks a cell into lines with its indentation.
 func wrap(cell string, width int) string {
 	indent := indentOf(cell)
-	return indent + strings.ReplaceAll(text.WrapSoft(cell[len(indent):], width-len(indent)), "\n", "\n"+indent)
+	lines := text.WrapSoft(cell[len(indent):], width-len(indent))
+	return indent + strings.ReplaceAll(lines, "\n", "\n"+indent)
 }
 
 func indentOf(cell string) string { return cell[:len(cell)-len(strings.TrimLeft(cell, " "))] }

@@ -3,7 +3,7 @@
 //
 // Scores have one row per sample and one column per class, the higher the better; labels
 // are columns. All functions are pure and independent of models, data sets and files.
-// They expect input that passes CheckScores and CheckLabels.
+// They expect scores that pass CheckScores.
 //
 // Probabilities are softmax(s/T) of scores s. Log-probabilities are scores with the
 // temperature T = 1; other scores have no probabilities until a temperature is fitted.
