@@ -20,6 +20,8 @@ var does = []string{
 	`dialog.close(); form.reset(); await new Promise(r => setTimeout(r, 50)); return list.querySelectorAll("[tabindex='0']").length == 1 && list.querySelectorAll("[tabindex='-1']").length == 3`,
 	`window.key = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); list.querySelector("button").focus(); key("End"); key("ArrowLeft"); return document.activeElement.textContent.includes("b.jpg")`,
 	`document.activeElement.click(); dialog.close(); return document.activeElement.textContent.includes("b.jpg")`,
+	// An enlarged card has the sign of its state.
+	`const marked = list.querySelector("[class]:not([class=''])"), sign = e => getComputedStyle(e.querySelector("strong"), "::before").content; marked.firstChild.click(); const same = sign(dialog) == sign(marked); dialog.close(); return same && sign(marked) != '""'`,
 	// In print, long names make no column wider than the paper.
 	`for (const r of document.styleSheets[0].cssRules) if (r.media?.mediaText == "print") r.media.mediaText = "all"; list.querySelector("li:not([hidden]) small").textContent = "x".repeat(300); return list.scrollWidth <= list.clientWidth`,
 }

@@ -92,7 +92,7 @@ func TestGiven(t *testing.T) {
 	testkit.WantNoText(t, written(t, r, Text, 1), "are given")
 	r.Comparisons[0].Given.Against = 4. / 6
 	testkit.WantText(t, written(t, r, Text, 1),
-		"100.0 % of the description of Black billed Cuckoo and 66.7 % of that of White breasted Nuthatch are given; the other entries are imputed")
+		"100.0 % of the description of Black billed Cuckoo and 66.7 % of that of White breasted Nuthatch are given; the other entries are imputed.")
 }
 
 // The page has the numbers of the text, loads nothing, and can be read aloud: bars only repeat

@@ -263,9 +263,8 @@ func GivenSentence(c *predictor.Comparison) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of the description of %s and %s of that of %s are given; the other entries are "+
-		"imputed, and are no reasons.",
-		format.Percent(c.Given.Class), format.ClassName(c.Class), format.Percent(c.Given.Against),
-		format.ClassName(c.Against))
+		"imputed.", format.Percent(c.Given.Class), format.ClassName(c.Class),
+		format.Percent(c.Given.Against), format.ClassName(c.Against))
 }
 
 // FitSentence says how well a sample fits, "" if that is not known.

@@ -43,6 +43,7 @@ function stop(button) {
 function enlarge(card) {
   load(card);
   const large = document.createElement("div");
+  large.className = card.className;
   large.append(...card.firstChild.cloneNode(true).childNodes);
   dialog.children[1].replaceWith(large);
   dialog.showModal();
