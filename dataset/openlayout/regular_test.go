@@ -24,7 +24,8 @@ func TestLoadRefusesPipes(t *testing.T) {
 	}
 }
 
-// A pipe in the place of what describing reads and writes is refused, too.
+// A pipe in the place of what describing reads and writes is refused, too, and a link to a file that is not there:
+// it would be replaced.
 func TestDescribingRefusesPipes(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".lock", descriptions.EmptyFile, labelsFile} {
@@ -37,4 +38,8 @@ func TestDescribingRefusesPipes(t *testing.T) {
 	} {
 		testkit.WantError(t, err, name+": expected a regular file, found a pipe or device")
 	}
+	dir = t.TempDir()
+	testkit.NoError(t, os.Symlink("gone", filepath.Join(dir, ClassesFile)))
+	_, read = ReadDescriptions(t.Context(), dir)
+	testkit.WantError(t, read, ClassesFile+": expected a file, found a link to gone, which is not there")
 }

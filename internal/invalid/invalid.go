@@ -129,7 +129,7 @@ func ofSystem(path, want string, err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notLink == nil:
-		e.Got = "a link to " + to + ", which is not there"
+		e.Got, e.Err = "a link to "+to+", which is not there", nil // no file that may be left out
 	case errors.Is(err, fs.ErrNotExist) && missing != path:
 		e.Got = "no folder " + missing
 	case errors.Is(err, fs.ErrNotExist):
