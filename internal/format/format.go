@@ -65,9 +65,9 @@ func Tenths(fraction float64) string {
 	return fmt.Sprintf("%.1f", math.Round(1000*fraction+math.Copysign(slack, fraction))/10+0)
 }
 
-// Setting returns the value of a setting for people: of a number such as a search makes, three digits.
+// Setting returns the value of a setting for people: of a long number, such as a search makes, three digits.
 func Setting(v any) string {
-	if f, ok := v.(float64); ok {
+	if f, ok := v.(float64); ok && len(fmt.Sprint(f)) > 6 {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', 3, 64), 64) // of its own text
 	}
 	return fmt.Sprint(v)

@@ -25,6 +25,8 @@ func TestTexts(t *testing.T) {
 		{format.Points(-0.0625), "-6.3"},
 		{format.Percent(0.9375), "93.8 %"},
 		{format.Percent(math.Nextafter(0.9375, 0)), "93.8 %"},
+		{format.Setting(math.Pow(2, -14)), "6.1e-05"},
+		{format.Setting(123456.), "123456"},
 		{format.List(nil, "or"), ""},
 		{format.List([]string{"a"}, "or"), "a"},
 		{format.Printable("a\x1b[31mb\n\u200ec"), "a\uFFFD[31mb\uFFFD\uFFFDc"},
