@@ -159,14 +159,15 @@ func TestWrongCommandLines(t *testing.T) {
 		"ablate --jobs 3 --threads 2":                     {"--jobs: expected at most the number of --threads, found 3"},
 		"predict --model x --dataset glyphs --to p.xlsx":  {"--to: expected a file that ends in one of .csv, ", `"p.xlsx"`},
 		"predict --features . --to none/p.csv --model x":  {"--to: none/p.csv: expected a file, found no folder none"},
-		"search --to .":              {"--to: .: expected a file, found a folder"},
-		"groups --model nope --lr 1": {"--lr: expected no --lr beside --model"},
-		"serve glyphs --weights w":   {"--weights: expected --model beside it"},
-		"runs --from none":           {"--from: none: expected a folder of runs, found no such folder"},
-		"compare --configs none":     {"--configs: none: expected a folder of config files, found no such folder"},
-		"dataset extract birds":      {"--images: expected a folder of images, or --list"},
-		"predict --model x":          {"--features", "--dataset"},
-		"explain --model x":          {"--sample", "none"},
+		"search --to .":                         {"--to: .: expected a file, found a folder"},
+		"groups --model nope --lr 1":            {"--lr: expected no --lr beside --model"},
+		"serve glyphs --weights w":              {"--weights: expected --model beside it"},
+		"runs --from none":                      {"--from: none: expected a folder of runs, found no such folder"},
+		"compare --configs none":                {"--configs: none: expected a folder of config files, found no such folder"},
+		"dataset extract birds":                 {"--images: expected a folder of images, or --list"},
+		"dataset extract birds --images ./none": {"--images: ./none: expected a folder of photographs, found no such folder"},
+		"predict --model x":                     {"--features", "--dataset"},
+		"explain --model x":                     {"--sample", "none"},
 	} {
 		misused(t, strings.Fields(line), parts...)
 	}

@@ -162,7 +162,10 @@ var systemFolders = []string{"__MACOSX", "@eaDir", "#recycle", "$RECYCLE.BIN", "
 
 // read adds what is in the folder of a class, or in the whole one for none, sorted, without hidden files.
 func (l *listing) read(class string) error {
-	folder := filepath.Join(l.dir, class)
+	folder := l.dir
+	if class != "" {
+		folder = filepath.Join(l.dir, class)
+	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return invalid.Folder(folder, "a folder of photographs", err)
