@@ -209,13 +209,15 @@ func Wrap(text string, width, indent int) string {
 }
 
 // WrapLines is PrintableLines, with lines of more than width characters wrapped unless width is 0.
-// Indented lines, and those that end with a command, which may be copied, stay whole.
+// Commands, which may be copied, and lines that end with one stay whole.
 func WrapLines(text string, width, indent int) string {
 	lines := strings.Split(PrintableLines(text), "\n")
 	for i, line := range lines {
-		if width > 0 && utf8.RuneCountInString(line) > width && line[0] != ' ' &&
+		text := strings.TrimLeft(line, " ")
+		if width > 0 && utf8.RuneCountInString(line) > width && !strings.HasPrefix(text, "lago-train ") &&
 			!strings.Contains(line, ": lago-train ") {
-			lines[i] = Wrap(line, width, indent)
+			before := line[:len(line)-len(text)]
+			lines[i] = before + Wrap(text, width, len(before)+indent)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -115,7 +115,7 @@ func TestTextIsAsWideAsAsked(t *testing.T) {
 			made.Row(row...)
 		}
 		width := rapid.IntRange(40, 140).Draw(t, "width")
-		text := made.Note("%s\n  lago-train %s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
+		text := made.Note("%s\n  %[1]s\n  lago-train %[2]s", strings.Repeat("word ", 40), strings.Repeat("x", 150)).Text(width, width)
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > width && !strings.Contains(line, "lago-train x") {
 				t.Errorf("a line has %d characters, expected at most %d:\n%s", n, width, text)

@@ -288,7 +288,7 @@ func TestReadOnlyInBrowser(t *testing.T) {
 		b.Run(chromedp.Evaluate(`[...document.querySelectorAll("section:not([hidden]) :is(.chip, .brush, [data-key^=new], [data-key=rest], [data-key=copy]), #undo:not([hidden])")].map(e => e.outerHTML)`, &controls))
 		testkit.Equal(t, "controls of "+view, controls, []string{})
 		if view == "attributes" {
-			b.Run(chromedp.Poll(`[...document.querySelectorAll("td .value")].every(e => (e.textContent = "sometimes", e.clientHeight < 30))`, nil))
+			b.Run(chromedp.Poll(`document.querySelector(".table").style.width = "9rem", [...document.querySelectorAll("td .value")].every(e => (e.textContent = "sometimes", e.clientHeight < 30))`, nil))
 		}
 		b.Looks("read-only " + filepath.Base(view))
 	}
