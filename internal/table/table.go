@@ -207,8 +207,7 @@ func (t *Table) widths() (whole, cell, word []int) {
 func (t *Table) records(width int) string {
 	var lines []string
 	for _, row := range t.Rows {
-		var values []string
-		indent := ""
+		values, indent := []string(nil), ""
 		for i, c := range cells(row) {
 			value := format.Isolate(strings.TrimSpace(fmt.Sprint(c)))
 			if i == 0 {
@@ -223,9 +222,8 @@ func (t *Table) records(width int) string {
 		}
 		if values != nil {
 			text := strings.ReplaceAll(strings.Join(values, "; "), " %", gap+"%") // in one line
-			indent += "  "
-			lines = append(lines,
-				indent+strings.ReplaceAll(format.Wrap(text, width, len(indent)), gap, " "))
+			text = indent + "  " + format.Wrap(text, width, len(indent)+2)
+			lines = append(lines, strings.ReplaceAll(text, gap, " "))
 		}
 	}
 	return strings.Join(lines, "\n")
