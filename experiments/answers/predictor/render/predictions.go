@@ -256,6 +256,9 @@ func (s *Sheet) summary() string {
 	text := format.Count(n.Samples, "prediction")
 	if n.Known > 0 {
 		text = fmt.Sprintf("%d of %d correct", n.Correct, n.Known-n.Outside)
+		if n.Outside < n.Known {
+			text += fmt.Sprintf(" (%s)", format.Percent(float64(n.Correct)/float64(n.Known-n.Outside)))
+		}
 		switch n.Outside {
 		case 0:
 		case 1:

@@ -135,7 +135,7 @@ func TestSheet(t *testing.T) {
 		got = append(got, c.Name, c.Unsure)
 	}
 	testkit.Equal(t, "cards", strings.Join(got, " "), "c.jpg uncertain a.jpg  b.jpg  d.jpg ")
-	testkit.WantText(t, page, "<h1>3 of 3 correct; 1 is of a class that is no candidate; 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
+	testkit.WantText(t, page, "<h1>3 of 3 correct (100.0 %); 1 is of a class that is no candidate; 1 uncertain</h1>", `<option value="&lt;b&gt;owl">&lt;b&gt;owl (3)</option>`,
 		"true class: stork</em>", `<span class="outside">true class is no candidate</span><span class="unsure">uncertain</span></p>`, "because 4", "95.3 %")
 	testkit.Equal(t, "pictures, which the page loads in steps", strings.Count(page, `<img data-src="data:image/jpeg;base64,`), 3)
 	s.Fits, s.Listing.Fit, s.Samples[3].Abstained = &model.Fit{}, 0.1, true // of which no sample has any
