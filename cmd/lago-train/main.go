@@ -144,14 +144,15 @@ func complete(c *cli.Command, path string, general []cli.Flag, all bool) {
 	}
 }
 
+var leading, trailing = strings.Fields("model dataset sample features image images list weights candidates"),
+	strings.Fields("data_dir out jobs json quiet help help_all version")
+
 // place is that of a flag in the help: first what a command works on, and what all commands have last.
 func place(flag string) int {
-	first := strings.Fields("model dataset sample features image images list weights candidates")
-	last := strings.Fields("data_dir out jobs json quiet help help_all version")
-	if i := slices.Index(first, flag); i >= 0 {
-		return i - len(first)
+	if i := slices.Index(leading, flag); i >= 0 {
+		return i - len(leading)
 	}
-	return slices.Index(last, flag) + 1
+	return slices.Index(trailing, flag) + 1
 }
 
 func before(c *cli.Context) error {

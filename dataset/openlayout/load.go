@@ -101,8 +101,9 @@ func Load(ctx context.Context, dir string, opts Options) (*dataset.Dataset, erro
 	if r.problems.Len() > 0 {
 		return nil, r.problems.Err()
 	}
-	r.problems.AddError(r.lacks(!opts.WithoutSplit))
-	described := r.has(AttributesFile) && r.has(ClassesFile) && !r.isEmpty(AttributesFile)
+	attributes := r.has(AttributesFile) && !r.isEmpty(AttributesFile)
+	r.problems.AddError(r.lacks(attributes, !opts.WithoutSplit))
+	described := attributes && r.has(ClassesFile)
 	if described {
 		r.readDescriptions()
 	}
@@ -150,8 +151,8 @@ type reader struct {
 	problems invalid.List
 }
 
-// lacks is the error of the first part of the folder that is not there.
-func (r *reader) lacks(split bool) error {
+// lacks is the error of the first part of the folder that is not there; attributes: there are some.
+func (r *reader) lacks(attributes, split bool) error {
 	e := &invalid.Error{Where: r.dir}
 	switch {
 	case len(featuresIn(r.dir)) == 0:
@@ -160,7 +161,7 @@ func (r *reader) lacks(split bool) error {
 		e.Want, e.Got = "the class of each sample in "+labelsFile, "no such file"
 	case !r.has(AttributesFile) && !r.has(ClassesFile):
 		e.Want, e.Got = "descriptions of the classes in "+AttributesFile+" and "+ClassesFile, "neither"
-	case !r.has(AttributesFile) || r.isEmpty(AttributesFile):
+	case !attributes:
 		e.Want, e.Got = "the attributes that describe classes in "+AttributesFile, "none"
 	case !r.has(ClassesFile):
 		e.Want, e.Got = "the descriptions of classes in "+ClassesFile, "no such file"

@@ -188,15 +188,15 @@ func (r *ComparedMethods) Headline() (text string, validation float64) {
 	first, others := list[0], slices.DeleteFunc(slices.Clone(list), func(m results.Method) bool {
 		return m.Name == list[0].Name || m.RunDirs != nil && slices.Equal(m.RunDirs, list[0].RunDirs)
 	})
-	var differences []metrics.Difference
-	var p []float64
+	var differences []*metrics.Difference
 	for _, m := range others {
 		d := metrics.PairedDifference(accuracies(first.Name), accuracies(m.Name))
-		differences, p = append(differences, d), append(p, d.P)
+		differences = append(differences, &d)
 	}
+	metrics.Adjust(differences)
 	var undecided []string
-	for i, adjusted := range metrics.Holm(p) {
-		if differences[i].P = adjusted; results.Undecided(differences[i]) {
+	for i, d := range differences {
+		if results.Undecided(*d) {
 			undecided = append(undecided, named(others[i]))
 		}
 	}

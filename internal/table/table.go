@@ -347,7 +347,7 @@ var inColour = []struct {
 	as   string
 }{
 	{regexp.MustCompile(`(?m)^(warning:|doubtful:)`), Warning + "$1" + Plain},
-	{regexp.MustCompile(`(?m)^((?:next|then): [^#\n]*[^# \n])`), Bold + "$1" + Plain},
+	{regexp.MustCompile(`(?m)^(next: [^#\n]*[^# \n])`), Bold + "$1" + Plain},
 	{regexp.MustCompile(`(█+)│`), Warning + "$1" + Plain + "│"},
 	{regexp.MustCompile(`│(█+)`), "│" + higher + "$1" + Plain},
 }

@@ -76,7 +76,8 @@ const script = `(async () => {
     !["hidden", "clip"].includes(getComputedStyle(e).overflowX),
     "cut off: " + e.textContent.trim().slice(0, 40)));
   expect(page.scrollWidth <= page.clientWidth, "wider than the window: " + page.scrollWidth);
-  all("img", i => expect(i.naturalWidth && i.hasAttribute("alt"), "no picture or alternative text: " + i.alt));
+  all("img", i => expect(i.naturalWidth && i.hasAttribute("alt"),
+    "no picture or alternative text: " + i.alt));
   performance.getEntriesByType("resource").forEach(e =>
     expect(e.name.startsWith("data:"), "loaded: " + e.name));
   return report;

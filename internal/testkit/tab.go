@@ -123,7 +123,8 @@ func (b *Browser) Looks(name string) {
 			b.Run(window(width, dark), chromedp.Sleep(100*time.Millisecond), chromedp.Evaluate(
 				`document.documentElement.scrollWidth > document.documentElement.clientWidth`, &wider))
 			if problems := b.axe(); wider || len(problems) > 0 {
-				b.t.Errorf("%s, %d pixels, dark %v: wider than the window %v, %q", name, width, dark, wider, problems)
+				b.t.Errorf("%s, %d pixels, dark %v: wider than the window %v, %q", name, width, dark, wider,
+					problems)
 			}
 			b.screenshot(fmt.Sprintf("%s-%d-dark-%v", name, width, dark))
 		}
@@ -131,8 +132,8 @@ func (b *Browser) Looks(name string) {
 	b.Run(chromedp.EmulateViewport(1200, 900))
 }
 
-// axe returns what axe-core finds on the page by the rules of WCAG 2.2, levels A and AA, and best practices, and
-// controls that are small. Its file is $LAGO_AXE, which the Makefile sets; "none" leaves it out.
+// axe returns what axe-core finds on the page by the rules of WCAG 2.2, levels A and AA, and best practices,
+// and controls that are small. Its file is $LAGO_AXE, which the Makefile sets; "none" leaves it out.
 func (b *Browser) axe() (problems []string) {
 	b.t.Helper()
 	path := os.Getenv("LAGO_AXE")
@@ -148,8 +149,8 @@ func (b *Browser) axe() (problems []string) {
 	if b.Run(chromedp.Evaluate(`"axe" in window`, &loaded)); !loaded {
 		b.Run(chromedp.Evaluate(string(source), nil))
 	}
-	b.Run(chromedp.Evaluate(`axe.run({rules: {"target-size": {enabled: true}}}).then(r => r.violations.flatMap(v =>
-		v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + ": " + n.failureSummary)).concat(
+	b.Run(chromedp.Evaluate(`axe.run({rules: {"target-size": {enabled: true}}}).then(r => r.violations.flatMap(
+		v => v.nodes.map(n => v.id + ": " + n.html.slice(0, 150) + ": " + n.failureSummary)).concat(
 		[...document.querySelectorAll("button, input, select, summary, a, [tabindex='0']")].filter(e => {
 			const {width, height} = e.getBoundingClientRect();
 			return width > 0 && (width < 24 || height < 24);

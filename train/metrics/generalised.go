@@ -441,3 +441,14 @@ func Holm(p []float64) []float64 {
 	}
 	return adjusted
 }
+
+// Adjust replaces the p values of differences that are tested together by those of Holm.
+func Adjust(list []*Difference) {
+	p := make([]float64, len(list))
+	for i, d := range list {
+		p[i] = d.P
+	}
+	for i, adjusted := range Holm(p) {
+		list[i].P = adjusted
+	}
+}

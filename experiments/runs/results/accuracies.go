@@ -79,22 +79,24 @@ func (a *Accuracies) Add(r Row, m *Measured) {
 func (a *Accuracies) Compare(label string) {
 	reference := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Label() == label })
 	var list []*metrics.Difference
-	var p []float64
 	for i, r := range a.Rows {
 		if i == reference || len(r.ByClass) == 0 || len(a.Rows[reference].ByClass) == 0 {
 			continue
 		}
 		d := metrics.PairedDifference(r.ByClass, a.Rows[reference].ByClass)
-		a.Rows[i].Difference, list, p = &d, append(list, &d), append(p, d.P)
+		a.Rows[i].Difference, list = &d, append(list, &d)
 	}
-	for i, adjusted := range metrics.Holm(p) {
-		list[i].P = adjusted
-	}
+	metrics.Adjust(list)
 }
 
 // DifferenceText returns a difference in percentage points, with its interval if it has one.
 func DifferenceText(d metrics.Difference) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s (%s)", format.Points(d.Mean), d.Interval), " (-)")
+}
+
+// inBrackets is what follows a number with an interval, "" where there is none.
+func inBrackets(i metrics.Interval) string {
+	return strings.TrimSuffix(fmt.Sprintf(" (95 %%: %s)", i), " (95 %: "+format.Missing+")")
 }
 
 // Undecided reports whether a difference ranks no method: the interval holds 0, or p is not significant.
@@ -115,11 +117,8 @@ func Ranking(d metrics.Difference, method, baseline string, classes int) string 
 			conclusion += fmt.Sprintf(" (p %.2g)", d.P)
 		}
 	}
-	difference := format.Points(d.Mean) + " points"
-	if interval := d.Interval.String(); interval != format.Missing {
-		difference += fmt.Sprintf(" (95 %%: %s)", interval)
-	}
-	return fmt.Sprintf("%s minus %s: %s; %s", method, baseline, difference, conclusion)
+	return fmt.Sprintf("%s minus %s: %s points%s; %s", method, baseline, format.Points(d.Mean),
+		inBrackets(d.Interval), conclusion)
 }
 
 type column struct {

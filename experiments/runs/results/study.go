@@ -224,13 +224,11 @@ func (m Measured) Headline(method string, several bool, undecided []string) stri
 	if n := len(undecided); n > 3 {
 		undecided = []string{format.Count(n, "other method")}
 	}
-	switch interval := m.Interval.String(); {
-	case undecided != nil:
+	if undecided != nil {
 		return fmt.Sprintf("%s, %s on %s, cannot be ranked against %s", method, accuracy, unseen,
 			format.List(undecided, "and"))
-	case interval != format.Missing:
-		accuracy += fmt.Sprintf(" (95 %%: %s)", interval)
 	}
+	accuracy += inBrackets(m.Interval)
 	if several {
 		return fmt.Sprintf("%s has the highest accuracy on %s: %s", method, unseen, accuracy)
 	}

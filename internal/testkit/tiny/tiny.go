@@ -133,7 +133,9 @@ func Write(dir string, d *dataset.Dataset, others ...dataset.Split) error {
 
 // WriteNPY writes features as a NumPy array.
 func WriteNPY(path string, x dataset.Matrix[float32]) error {
-	return fileio.Write(path, func(w io.Writer) error { return cmp.Or(npy.WriteHeader(w, x.Rows, x.Cols), matrix.Write(w, x.Data)) })
+	return fileio.Write(path, func(w io.Writer) error {
+		return cmp.Or(npy.WriteHeader(w, x.Rows, x.Cols), matrix.Write(w, x.Data))
+	})
 }
 
 // A feature is max(0, bias + signal + noise), where the signal has variance 1 if every
